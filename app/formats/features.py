@@ -13,12 +13,25 @@ from app.geometry import Problem
 AS_IN_FILE: Final = ""  # in place of a coordinate reference system: positions stay as they are
 
 
+class Letters(NamedTuple):
+    """What letters mean that can mean two things: ``o`` is "east" or "west", ``zone`` says whether
+    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere"."""
+
+    o: str | None = None
+    zone: str | None = None
+
+
+NO_LETTERS: Final = Letters()
+
+
 class AsRead(NamedTuple):
     """The encoding of a file's texts, one of ``app.formats.encodings.NAMES``: ``encoding``, as a
-    person has said, whatever the file says; ``guess``, where it does not say."""
+    person has said, whatever the file says; ``guess``, where it does not say. ``letters``: what a
+    person has said about letters with two meanings."""
 
     encoding: str | None = None
     guess: str = WESTERN
+    letters: Letters = NO_LETTERS
 
 
 AS_IT_SAYS: Final = AsRead()
@@ -30,14 +43,6 @@ class FileInvalid(ValueError):
     The message is one or two sentences for the person who has the file: what is wrong with it and
     where, and what to do.
     """
-
-
-class Letters(NamedTuple):
-    """What letters mean that can mean two things: ``o`` is "east" or "west", ``zone`` says whether
-    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere"."""
-
-    o: str | None = None
-    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,6 @@ class FormatReader(ABC):
             FileInvalid: the file has no such column, or its geometries are in none.
         """
         raise FileInvalid("Only the geometries of a CSV file are in columns that can be chosen.")
-
-    def choose_letters(self, letters: Letters) -> None:  # noqa: B027 - few have such letters
-        """Read letters with two meanings as a person has said."""
 
     @abstractmethod
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:

@@ -15,7 +15,6 @@ from app.formats.features import (
     FileInvalid,
     FormatReader,
     Layer,
-    Letters,
     SourceFeature,
 )
 from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
@@ -24,15 +23,12 @@ from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
     LOOKED_AT,
     GeometryColumns,
+    GeometryTable,
     can_be_geometry,
-    chosen_geometry,
-    find_geometry,
     looks_like_geometry,
-    usual_letters,
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
 from app.formats.readers.layer_limits import PositionCount, quoted
-from app.formats.readers.places import NO_LETTERS
 from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
@@ -61,37 +57,27 @@ class CsvReader(FormatReader):
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
         self._name = path.stem
         self._least_width = len(self._names)
-        self._number, self._sample = self._scan()
+        self._number, sample = self._scan()
         self._own: Projection | None = None  # named in the file
         self._systems: dict[int, Projection | Problem] = {}  # by their EPSG codes
         self._is_chosen = False  # True if a person has named another one
-        self._letters = self._chosen_letters = NO_LETTERS
-        found = find_geometry(self._names, self._sample)
-        self.geometry_choices = tuple(dict(columns.mapping) for columns in found)
-        self._use(found[0])
+        self._chosen_letters = how.letters
+        self._table = GeometryTable(self._names, sample)
+        self._notes = (*self.notes,)
+        self._use(*self._table.find())
 
     def choose_geometry(self, columns: Mapping[str, str]) -> None:
         """As ``FormatReader.choose_geometry``."""
-        self.notes = [note for note in self.notes if note != self._geometry.note]
-        geometry = chosen_geometry(self._names, self._sample, columns)
-        self.geometry_choices = (dict(geometry.mapping),)
-        self._use(geometry)
+        self._use(self._table.choose(columns))
 
-    def choose_letters(self, letters: Letters) -> None:
-        """As ``FormatReader.choose_letters``."""
-        self.notes = [note for note in self.notes if not note.startswith("“O”")]
-        self._chosen_letters = letters
-        self._use(self._geometry)
-
-    def _use(self, geometry: GeometryColumns) -> None:
-        """Read the geometries of these columns."""
+    def _use(self, geometry: GeometryColumns, *others: GeometryColumns) -> None:
+        """Read the geometries of these columns, where others could be meant."""
+        self.geometry_choices = tuple(dict(columns.mapping) for columns in (geometry, *others))
         self._geometry = geometry
+        self.notes = [*self._notes]
         self.note(geometry.note)
-        usual, notes = usual_letters(geometry, self._names, self._sample)
-        chosen = self._chosen_letters
-        self._letters = Letters(chosen.o or usual.o, chosen.zone or usual.zone)
-        for note in notes if chosen.o is None else ():
-            self.note(note)
+        self._letters, note = self._table.letters(geometry, self._chosen_letters)
+        self.note(note)
         self._own = None
         self._columns = [
             (column, name)
@@ -146,8 +132,8 @@ class CsvReader(FormatReader):
         sample = list(islice(self._readable(), _CRS_SAMPLE))
         if srid := next((read.srid for read in sample if read.srid), None):
             try:
-                self._own = read_crs(f"EPSG:{srid}")
-            except FileInvalid as error:
+                self._own = self._projection_of_srid(srid)
+            except GeometryInvalid as error:
                 self.note(str(error))
                 return None, None
             return self._own.name, self._own.accuracy

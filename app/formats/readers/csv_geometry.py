@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from itertools import chain, zip_longest
+from typing import Final, TypeVar
 
 from app.formats.features import FileInvalid, Letters
 from app.formats.positions import unreadable_geometry
@@ -18,12 +18,12 @@ from app.formats.readers.places import (
     Place,
     PlaceInvalid,
     is_survey,
-    names_bands,
     read_degrees,
     read_place,
     read_survey,
     read_system,
     written_letters,
+    zone_meaning,
 )
 from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid
@@ -47,138 +47,86 @@ _X_AND_Y: Final = tuple(
     for pair in zip(words.split(), HEADINGS["northing"][language].split(), strict=True)
 )
 _EPSG_CODE: Final = re.compile(r"(?<![0-9])(?!19|20[0-3])[0-9]{4,5}\Z")  # and no year
-# Languages in which O is east (Ost, oost), and in which it is west (oeste, ouest, ovest).
-_O_IS_EAST: Final = frozenset({"de", "nl"})
-_O_IS_WEST: Final = frozenset({"ca", "es", "fr", "it", "pt"})
+# What O is in languages: Ost and oost; oeste, ouest and ovest.
+_LANGUAGES_OF_O: Final = {"east": {"de", "nl"}, "west": {"ca", "es", "fr", "it", "pt"}}
 _TELLS_NOTHING: Final = frozenset({"ro", "sv"})  # share their headings with these, and have no O
 _GEOJSON: Final = re.compile(
     r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
 )
+_Read = TypeVar("_Read")
 LOOKED_AT: Final = 300  # characters at the beginning of a text
 
 
-class GeometryColumns(ABC):
-    """The columns that have the geometries of a file. ``columns`` are the numbers, from 0, of those
-    that have nothing else. ``note`` is for whoever imports, and so is ``assumption`` when nobody
-    names the coordinate reference system."""
+class GeometryColumns:
+    """The columns that have the geometries of a file; here there are none. ``columns`` are the
+    numbers, from 0, of those that have nothing else. ``note`` is for whoever imports, and so is
+    ``assumption`` when nobody names the coordinate reference system."""
 
     columns: tuple[int, ...] = ()
     mapping: Mapping[str, str] = {}  # as for ``FormatReader.choose_geometry``
     zone: int | None = None  # the column of UTM zones
     sides: tuple[int, ...] = ()  # those with E or W, and N or S, of the numbers before them
-    note: str | None = None
+    note: str | None = (
+        "No column has geometries. They can be WKT or GeoJSON, areas and lines of ODK or Kobo, or "
+        "latitude and longitude, in one column or two, named “latitude” and “longitude”."
+    )
     assumption: str | None = None
 
-    @abstractmethod
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         """The geometry of a row, or None.
 
         Raises:
             GeometryInvalid: it cannot be read.
         """
-
-
-class NoGeometry(GeometryColumns):
-    note = (
-        "No column has geometries. They can be WKT or GeoJSON, areas and lines of ODK or Kobo, or "
-        "latitude and longitude, in one column or two, named “latitude” and “longitude”."
-    )
-
-    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         return None
 
 
 class TextColumn(GeometryColumns):
-    """A column with geometries as text."""
+    """A column with a geometry or a place in each text. ``points`` are the columns with the places
+    of rows where it is empty."""
 
-    def __init__(self, column: int, name: str) -> None:
-        self.columns, self.mapping = (column,), {"geometry": name}
-
-    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
-        text = row[self.columns[0]]
-        return read_geometry_text(text) if text.strip() else None
-
-
-class EitherColumns(GeometryColumns):
-    """A column with geometries as text, and columns with the points of rows where that is empty."""
-
-    def __init__(self, text: TextColumn, points: PointColumns, names: Sequence[str]) -> None:
-        self._text, self._points = text, points
-        self.columns, self.mapping = (*text.columns, *points.columns), text.mapping
-        column, x, y = (quoted(names[each]) for each in self.columns)
-        self.note = f"Where {column} is empty, the place is from {x} and {y}."
-        self.assumption = points.assumption
-
-    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
-        return self._text.read(row, letters) or self._points.read(row, letters)
-
-
-class SurveyColumn(GeometryColumns):
-    """A column with points, lines and areas of ODK or Kobo."""
-
-    def __init__(self, column: int, name: str) -> None:
-        self.columns, self.mapping = (column,), {"geometry": name}
-        self.note = (
-            f"{quoted(name)} was read as ODK and Kobo write places, with the latitude first."
-        )
+    def __init__(
+        self,
+        table: Sequence[str],
+        name: str,
+        read_text: Callable[[str, Letters], ReadGeometry],
+        note: str | None = None,
+        points: PointColumns | None = None,
+    ) -> None:
+        """``table``: the names of all columns."""
+        self.columns, self.mapping, self.note = (table.index(name),), {"geometry": name}, note
+        self._read_text, self._points = read_text, points
+        if points:
+            self.columns, self.assumption = self.columns + points.columns, points.assumption
+            x, y = map(quoted, points.names)
+            self.note = f"Where {quoted(name)} is empty, the place is from {x} and {y}."
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
-        text = row[self.columns[0]]
-        if not text.strip():
-            return None
-        geometry, positions, has_altitudes = read_survey(text)
-        return ReadGeometry(geometry, 4326, positions, is_flat=not has_altitudes)
-
-
-class PairColumn(GeometryColumns):
-    """A column with places in one text each, of which ``texts`` are some."""
-
-    def __init__(self, column: int, name: str, texts: Sequence[str]) -> None:
-        self.columns, self.mapping = (column,), {"geometry": name}
-        places = filter(None, map(_place, texts))
-        self.note = (
-            f"{quoted(name)} was read as places in the zones, squares or systems that it names."
-            if next((place.srid for place in places), 4326) != 4326
-            else f"{quoted(name)} was read as latitude and longitude, in this order where no "
-            "letters say another one."
-        )
-
-    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
-        text = row[self.columns[0]]
-        if not text.strip():
-            return None
-        try:
-            place = read_place(text, letters)
-        except PlaceInvalid as error:
-            message = f"{quoted(text)} is not a latitude and a longitude. {error}"
-            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")]) from None
-        return _point([place.x, place.y], place.srid, place.letter)
+        if (text := row[self.columns[0]]).strip():
+            return self._read_text(text, letters)
+        return self._points.read(row, letters) if self._points else None
 
 
 class PointColumns(GeometryColumns):
     """A column with longitudes and one with latitudes; or x and y, which can be anything, perhaps
     with a column of UTM zones."""
 
-    def __init__(
-        self, x: int, y: int, names: Sequence[str], *, are_degrees: bool, zone: int | None = None
-    ) -> None:
-        self.columns = (x, y)
-        self._names = (names[x], names[y])
-        self.mapping = (
-            {"latitude": names[y], "longitude": names[x]}
-            if are_degrees
-            else {"easting": names[x], "northing": names[y]}
-        )
-        self.zone = zone
-        codes = {code and int(code[0]) for code in map(_EPSG_CODE.search, self._names)}
+    def __init__(self, table: Sequence[str], mapping: Mapping[str, str]) -> None:
+        """``table``: the names of all columns."""
+        self.mapping, self.note = mapping, None
+        fields = ("longitude", "latitude") if "latitude" in mapping else ("easting", "northing")
+        self.names = tuple(mapping[field] for field in fields)
+        self.columns = tuple(map(table.index, self.names))
+        codes = {code and int(code[0]) for code in map(_EPSG_CODE.search, self.names)}
         self._srid = codes.pop() if len(codes) == 1 else None
-        if zone is not None:
-            self.mapping["zone"] = names[zone]
-            self.note = f"The UTM zones are from {quoted(names[zone])}."
-        elif not are_degrees and self._srid is None:
+        if zone := mapping.get("zone"):
+            self.zone = table.index(zone)
+            self.note = f"The UTM zones are from {quoted(zone)}."
+        elif "easting" in mapping and self._srid is None:
+            x, y = map(quoted, self.names)
             self.assumption = (
-                f"{quoted(names[x])} and {quoted(names[y])} were taken for longitude and latitude "
-                "in degrees. If they are meters, say in which coordinate system."
+                f"{x} and {y} were taken for longitude and latitude in degrees. If they are "
+                "meters, say in which coordinate system."
             )
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
@@ -203,13 +151,11 @@ class PointColumns(GeometryColumns):
     def _written(self, texts: Sequence[str], letters: Letters) -> tuple[list[float], str]:
         """The numbers of two texts, and a letter with two meanings."""
         position, letter = [], ""
-        for name, text, axis in zip(self._names, texts, _AXES, strict=True):
+        for name, text, axis in zip(self.names, texts, _AXES, strict=True):
             if not text:
                 message = f"{quoted(name)} is empty, and the other number of the position is not."
                 raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
-            number = read_number(text)
-            if number is None and text.count(",") == 1:
-                number = read_number(text.replace(",", "."))
+            number = read_number(text.replace(",", "."))
             if number is None:
                 try:
                     degrees = read_degrees(text, axis, letters)
@@ -225,189 +171,199 @@ class PointColumns(GeometryColumns):
 _AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")
 
 
+class GeometryTable:
+    """The names of the columns of a file and its first rows, in which geometries are found."""
+
+    def __init__(self, names: Sequence[str], sample: Sequence[Row]) -> None:
+        self._names = names
+        columns = zip_longest(*sample, [""] * len(names), fillvalue="")
+        self._texts = {
+            name: [*map(str.strip, column)] for name, column in zip(names, columns, strict=False)
+        }
+        self._words = {name: heading_words(_EPSG_CODE.sub("", name)) for name in names}
+        self._joined = {"".join(words): name for name, words in reversed(self._words.items())}
+        self._points = self._find_points()
+
+    def find(self) -> list[GeometryColumns]:
+        """The columns with the geometries, by their names and by what is in them: the likeliest
+        first, then others of the same kind."""
+        usual = [self._joined[word] for word in usual_headings("geometry") if word in self._joined]
+        named = [name for name in usual if any(map(looks_like_geometry, self._texts[name]))]
+        if names := dict.fromkeys([*named, *self._all(_is_surely_geometry)]):
+            return [*map(self._geometries, names)]
+        if surveys := self._all(is_survey):
+            return [*map(self._surveys, surveys), *self._points]
+        if self._points:
+            return [*self._points]
+        positions = usual_headings("position")
+        likely = [
+            name
+            for name in self._all(_place)
+            if any(word in plain_heading(name) for word in positions)
+        ]
+        return [*map(self._places, likely or self._all(_is_certain_place))] or [GeometryColumns()]
+
+    def choose(self, mapping: Mapping[str, str]) -> GeometryColumns:
+        """The columns with the geometries, as a person has named them.
+
+        Args:
+            mapping: as for ``FormatReader.choose_geometry``.
+
+        Raises:
+            FileInvalid: the file has no such column, or one has no geometries.
+        """
+        for name in mapping.values():
+            if name not in self._names:
+                names = ", ".join(self._names)
+                raise FileInvalid(f"The file has no column {name!r}. It has: {names}.")
+        if "geometry" not in mapping:
+            return self._point_columns(mapping)
+        name = mapping["geometry"]
+        for is_kind, columns_of in (
+            (looks_like_geometry, self._geometries),
+            (is_survey, self._surveys),
+            (_place, self._places),
+        ):
+            if any(map(is_kind, self._texts[name])):
+                return columns_of(name)
+        raise FileInvalid(
+            f"{quoted(name)} has no geometries. They can be WKT, GeoJSON, places of "
+            "ODK or Kobo, or latitude and longitude together."
+        )
+
+    def letters(self, geometry: GeometryColumns, chosen: Letters) -> tuple[Letters, str | None]:
+        """What letters with two meanings mean, and a note where a person has not said what O is: by
+        the other letters beside them, else by the language of the headings."""
+        columns = (*geometry.columns, *geometry.sides)
+        texts = [text for column in columns for text in self._texts[self._names[column]]]
+        used = {letter for text in texts for letter in written_letters(text)}
+        o, reason = None, "by the language of the headings"
+        if "O" in used and len(others := used & {"E", "W"}) == 1:
+            o, reason = "east" if "W" in used else "west", f"as the file has {others.pop()} as well"
+        elif "O" in used and (spoken := languages_of(self._names) - _TELLS_NOTHING):
+            o = next((o for o, languages in _LANGUAGES_OF_O.items() if spoken <= languages), None)
+        note = f"“O” was read as {o}, {reason}." if o and not chosen.o else None
+        zones = texts if geometry.zone is None else self._texts[self._names[geometry.zone]]
+        meanings = {*map(zone_meaning, zones)} - {None}
+        zone = meanings.pop() if len(meanings) == 1 else None
+        return Letters(chosen.o or o, chosen.zone or zone), note
+
+    def _geometries(self, name: str) -> TextColumn:
+        """A column of geometries, and columns of points if these have what is missing there."""
+        points = next(iter(self._points), None)
+        if points:
+            texts = (self._texts[each] for each in (name, *points.names))
+            if not any(not text and x and y for text, x, y in zip(*texts, strict=True)):
+                points = None
+        return TextColumn(
+            self._names, name, lambda text, _: read_geometry_text(text), points=points
+        )
+
+    def _surveys(self, name: str) -> TextColumn:
+        """A column with points, lines and areas of ODK or Kobo."""
+        note = f"{quoted(name)} was read as ODK and Kobo write places, with the latitude first."
+        return TextColumn(self._names, name, lambda text, _: read_survey(text), note)
+
+    def _places(self, name: str) -> TextColumn:
+        """A column with places in one text each."""
+        places = filter(None, map(_place, self._texts[name]))
+        written = (
+            "places in the zones, squares or systems that it names."
+            if next((place.srid for place in places), 4326) != 4326
+            else "latitude and longitude, in this order where no letters say another one."
+        )
+        note = f"{quoted(name)} was read as {written}"
+        return TextColumn(self._names, name, _read_place, note)
+
+    def _all(self, is_kind: Callable[[str], object]) -> list[str]:
+        """The columns that have texts, all of a kind."""
+        return [
+            name
+            for name, texts in self._texts.items()
+            if any(texts) and all(map(is_kind, filter(None, texts)))
+        ]
+
+    def _find_points(self) -> list[PointColumns]:
+        """The columns that have points by their names."""
+        if pairs := self._longitudes_and_latitudes():
+            return [self._point_columns({"latitude": y, "longitude": x}) for x, y in pairs]
+        coded = [("e", "n")] if any(map(_EPSG_CODE.search, self._names)) else []
+        for x, y in (*_X_AND_Y, *coded):
+            if {x, y} <= self._joined.keys() and "west" not in self._joined:  # and no box
+                mapping = {"easting": self._joined[x], "northing": self._joined[y]}
+                zones = [self._joined[word] for word in _ZONES if word in self._joined]
+                zones += [name for name, words in self._words.items() if "epsg" in words]
+                if zones and all(
+                    _attempt(read_system, text) for text in self._texts[zones[0]] if text
+                ):
+                    mapping["zone"] = zones[0]
+                return [self._point_columns(mapping)]
+        return []
+
+    def _point_columns(self, mapping: Mapping[str, str]) -> PointColumns:
+        """The columns of points, degrees perhaps each with a letter in the next column."""
+        points = PointColumns(self._names, mapping)
+        sides = tuple(column + 1 for column in points.columns)
+        if "latitude" in mapping and max(sides) < len(self._names):
+            x, y = ({*map(str.upper, self._texts[self._names[side]])} - {""} for side in sides)
+            if x and y and x <= {*"EWO"} and y <= {*"NS"}:
+                points.sides = sides
+        return points
+
+    def _longitudes_and_latitudes(self) -> list[tuple[str, str]]:
+        """The pairs of columns whose names are the same but for the last words, the shortest names
+        first. Else the only column with such a word of each kind."""
+        found: dict[str, dict[tuple[str, ...], list[str]]] = {"x": {}, "y": {}}
+        for name, words in self._words.items():
+            for start in range(len(words)):
+                if kind := _KINDS.get("".join(words[start:])):
+                    found[kind].setdefault(words[:start], []).append(name)
+                    break
+        xs, ys = found.values()
+        pairs = [
+            pair
+            for before in sorted(xs, key=len)
+            for pair in zip(xs[before], ys.get(before, ()), strict=False)
+        ]
+        x, y = ([*chain.from_iterable(each.values())] for each in (xs, ys))
+        return pairs or ([(x[0], y[0])] if len(x) == len(y) == 1 else [])
+
+
 def _point(position: list[float], srid: int | None, letter: str) -> ReadGeometry:
     geometry = {"type": "Point", "coordinates": position}
     return ReadGeometry(geometry, srid, 1, is_flat=True, letter=letter)
 
 
-def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryColumns]:
-    """The columns with the geometries of a file, by their names and by what is in them: the
-    likeliest first, then others of the same kind.
-
-    Args:
-        names: of all columns.
-        sample: its first rows.
-    """
-    keys = [heading_words(_EPSG_CODE.sub("", name)) for name in names]
-    joined = {"".join(words): column for column, words in reversed([*enumerate(keys)])}
-    texts = [_texts(sample, column) for column in range(len(names))]
-    points = _points(names, keys, joined, texts)
-    usual = [joined[name] for name in usual_headings("geometry") if name in joined]
-    named = [column for column in usual if any(map(looks_like_geometry, texts[column]))]
-    if columns := [*dict.fromkeys([*named, *_all(texts, _is_surely_geometry)])]:
-        column_points = points[0] if points else None
-        return [
-            _with_points(TextColumn(column, names[column]), column_points, names, sample)
-            for column in columns
-        ]
-    if columns := _all(texts, is_survey):
-        surveyed = [SurveyColumn(column, names[column]) for column in columns]
-        return [*surveyed, *points]
-    if points:
-        return list(points)
-    of_positions = usual_headings("position")
-    can_be = [any(word in plain_heading(name) for word in of_positions) for name in names]
-    likely = [each if can_be[n] else [] for n, each in enumerate(texts)]
-    columns = _all(likely, lambda text: _place(text) is not None) or _all(
-        texts, lambda text: (place := _place(text)) is not None and place.is_certain
-    )
-    return [PairColumn(column, names[column], texts[column]) for column in columns] or [
-        NoGeometry()
-    ]
+def _read_place(text: str, letters: Letters) -> ReadGeometry:
+    try:
+        place = read_place(text, letters)
+    except PlaceInvalid as error:
+        message = f"{quoted(text)} is not a latitude and a longitude. {error}"
+        raise GeometryInvalid([unreadable_geometry(message, "wrong_position")]) from None
+    return _point([place.x, place.y], place.srid, place.letter)
 
 
-def _points(
-    names: Sequence[str],
-    keys: Sequence[tuple[str, ...]],
-    joined: Mapping[str, int],
-    texts: Sequence[list[str]],
-) -> list[PointColumns]:
-    """The columns that have points by their names."""
-    if pairs := _longitudes_and_latitudes(keys):
-        return [_degree_columns(*pair, names, texts) for pair in pairs]
-    coded = [("e", "n")] if any(map(_EPSG_CODE.search, names)) else []
-    for x, y in (*_X_AND_Y, *coded):
-        if x in joined and y in joined and "west" not in joined:  # and no box
-            codes = (n for n, words in enumerate(keys) if "epsg" in words)
-            zone = next((joined[name] for name in _ZONES if name in joined), next(codes, None))
-            if zone is not None and not all(map(_is_system, texts[zone])):
-                zone = None
-            return [PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)]
-    return []
+def _attempt(read: Callable[[str], _Read], text: str) -> _Read | None:
+    """What is read; None for what is refused."""
+    try:
+        return read(text)
+    except PlaceInvalid:
+        return None
 
 
-def _degree_columns(
-    x: int, y: int, names: Sequence[str], texts: Sequence[list[str]]
-) -> PointColumns:
-    """Longitude and latitude, perhaps each with a letter in the next column."""
-    columns, sides = PointColumns(x, y, names, are_degrees=True), (x + 1, y + 1)
-    if max(sides) < len(names) and all(
-        texts[side] and {*map(str.upper, texts[side])} <= {*letters}
-        for side, letters in zip(sides, ("EWO", "NS"), strict=True)
-    ):
-        columns.sides = sides
-    return columns
+def _place(text: str) -> Place | None:
+    return _attempt(read_place, text)
 
 
-def _with_points(
-    text: TextColumn, points: PointColumns | None, names: Sequence[str], sample: Sequence[Row]
-) -> GeometryColumns:
-    """The column, or both where rows have a point and no text."""
-    if points and any(
-        len(row) >= len(names)
-        and not row[text.columns[0]].strip()
-        and all(row[column].strip() for column in points.columns)
-        for row in sample
-    ):
-        return EitherColumns(text, points, names)
-    return text
-
-
-def chosen_geometry(
-    names: Sequence[str], sample: Sequence[Row], chosen: Mapping[str, str]
-) -> GeometryColumns:
-    """The columns with the geometries of a file, as a person has named them.
-
-    Args:
-        chosen: as for ``FormatReader.choose_geometry``.
-
-    Raises:
-        FileInvalid: the file has no such column, or one has no geometries.
-    """
-    for name in chosen.values():
-        if name not in names:
-            raise FileInvalid(f"The file has no column {name!r}. It has: {', '.join(names)}.")
-    places = {field: names.index(name) for field, name in chosen.items()}
-    if "latitude" in places:
-        all_texts = [_texts(sample, column) for column in range(len(names))]
-        return _degree_columns(places["longitude"], places["latitude"], names, all_texts)
-    if "easting" in places:
-        x, y, zone = places["easting"], places["northing"], places.get("zone")
-        return PointColumns(x, y, names, are_degrees=False, zone=zone)
-    column = places["geometry"]
-    texts = _texts(sample, column)
-    if any(map(looks_like_geometry, texts)):
-        keys = [heading_words(name) for name in names]
-        points = _longitudes_and_latitudes(keys)
-        pair = PointColumns(*points[0], names, are_degrees=True) if points else None
-        return _with_points(TextColumn(column, names[column]), pair, names, sample)
-    if any(map(is_survey, texts)):
-        return SurveyColumn(column, names[column])
-    if any(map(_place, texts)):
-        return PairColumn(column, names[column], texts)
-    raise FileInvalid(
-        f"{quoted(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
-        "Kobo, or latitude and longitude together."
-    )
-
-
-def _texts(sample: Sequence[Row], column: int) -> list[str]:
-    """The beginnings of what a column has in some rows."""
-    texts = (row[column].strip() for row in sample if column < len(row))
-    return list(filter(None, texts))
-
-
-def _all(texts: Sequence[list[str]], is_kind: Callable[[str], bool]) -> list[int]:
-    """The columns that have texts, all of a kind."""
-    return [n for n, each in enumerate(texts) if each and all(map(is_kind, each))]
+def _is_certain_place(text: str) -> bool:
+    place = _place(text)
+    return place is not None and place.is_certain
 
 
 def _is_surely_geometry(text: str) -> bool:
     """True for the text of a geometry, also where the name of its column does not say so."""
     is_other_object = text.startswith("{") and not _GEOJSON.search(text)
     return looks_like_geometry(text) and not is_other_object
-
-
-def usual_letters(
-    geometry: GeometryColumns, names: Sequence[str], sample: Sequence[Row]
-) -> tuple[Letters, list[str]]:
-    """What letters with two meanings mean in a file, and a note about each: by the other letters
-    beside them, else by the language of the headings."""
-    columns = (*geometry.columns, *geometry.sides)
-    texts = [row[column] for row in sample for column in columns if column < len(row)]
-    used = {letter for text in texts for letter in written_letters(text)}
-    notes, east = [], None
-    if "O" in used:
-        languages = languages_of(names) - _TELLS_NOTHING
-        if ("E" in used) != ("W" in used):
-            east = "W" in used
-            notes.append(_note_on_o(east, f"as the file has {'W' if east else 'E'} as well"))
-        elif languages and (languages <= _O_IS_EAST or languages <= _O_IS_WEST):
-            east = languages <= _O_IS_EAST
-            notes.append(_note_on_o(east, "by the language of the headings"))
-    if geometry.zone is not None:
-        texts = [row[geometry.zone] for row in sample if geometry.zone < len(row)]
-    bands = set(map(names_bands, texts)) - {None}
-    zone = ("band" if True in bands else "hemisphere") if len(bands) == 1 else None
-    return Letters(None if east is None else "east" if east else "west", zone), notes
-
-
-def _note_on_o(is_east: bool, reason: str) -> str:
-    return f"“O” was read as {'east' if is_east else 'west'}, {reason}."
-
-
-def _place(text: str) -> Place | None:
-    try:
-        return read_place(text)
-    except PlaceInvalid:
-        return None
-
-
-def _is_system(text: str) -> bool:
-    try:
-        return bool(read_system(text, 0))
-    except PlaceInvalid:
-        return False
 
 
 def can_be_geometry(name: str) -> bool:
@@ -417,22 +373,3 @@ def can_be_geometry(name: str) -> bool:
 
 def looks_like_geometry(text: str) -> bool:
     return is_geometry(text[:LOOKED_AT])
-
-
-def _longitudes_and_latitudes(keys: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """The pairs of columns whose names are the same but for the last words, the shortest names
-    first. Else the only column with such a word of each kind."""
-    found: dict[tuple[str, ...], dict[str, list[int]]] = {}
-    for column, words in enumerate(keys):
-        for start in range(len(words)):
-            kind = _KINDS.get("".join(words[start:]))
-            if kind:
-                found.setdefault(words[:start], {"x": [], "y": []})[kind].append(column)
-                break
-    pairs = [
-        pair
-        for before in sorted(found, key=len)
-        for pair in zip(found[before]["x"], found[before]["y"], strict=False)
-    ]
-    columns = [[n for both in found.values() for n in both[kind]] for kind in "xy"]
-    return pairs or ([(columns[0][0], columns[1][0])] if [*map(len, columns)] == [1, 1] else [])

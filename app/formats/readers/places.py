@@ -22,11 +22,12 @@ import unicodedata
 from typing import Final, Literal, NamedTuple
 
 from app.formats.crs import authority_and_code, read_crs
-from app.formats.features import FileInvalid, Letters
+from app.formats.features import NO_LETTERS, FileInvalid, Letters
 from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
 from app.formats.readers.geometry_text import is_geometry, read_geometry_text
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import Position, read_number, too_many_positions
+from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
@@ -161,9 +162,6 @@ class Place(NamedTuple):
         return list(position)
 
 
-NO_LETTERS: Final = Letters()
-
-
 def read_degrees(text: str, axis: Axis | None = None, letters: Letters = NO_LETTERS) -> Degrees:
     """Degrees, perhaps with minutes, seconds, and a letter or word for the point of the compass.
 
@@ -249,7 +247,7 @@ def read_place(text: str, letters: Letters = NO_LETTERS) -> Place:
     return _read_grid(text) or _read_meters(text, letters) or _read_pair(text, letters)
 
 
-def read_system(text: str, northing: float, letters: Letters = NO_LETTERS) -> tuple[int, str]:
+def read_system(text: str, northing: float = 0, letters: Letters = NO_LETTERS) -> tuple[int, str]:
     """The EPSG code of a UTM zone on WGS 84, such as "32N" or "32T", or the code that a text is,
     and "S" if that letter has two meanings here.
 
@@ -269,13 +267,13 @@ def read_system(text: str, northing: float, letters: Letters = NO_LETTERS) -> tu
     return srid, "S" if is_open and letters.zone is None else ""
 
 
-def names_bands(text: str) -> bool | None:
-    """True if a text has a UTM zone with the letter of a latitude band, False for another zone;
-    None for N and S, which can be both, and for other texts."""
+def zone_meaning(text: str) -> str | None:
+    """What the letter of a UTM zone in a text is, "band" or "hemisphere"; None if it is N or S,
+    which can be both, and for other texts."""
     found = _ZONE.search(text[:_LONGEST])
     if found is None or (found[2] or "").upper() in ("N", "S"):
         return None
-    return bool(found[2])
+    return "band" if found[2] else "hemisphere"
 
 
 def written_letters(text: str) -> set[str]:
@@ -443,14 +441,11 @@ def is_survey(text: str) -> bool:
     return is_measured and abs(float(latitude)) <= 90 and abs(float(longitude)) <= 180
 
 
-def read_survey(text: str) -> tuple[Json | None, int, bool]:
+def read_survey(text: str) -> ReadGeometry:
     """The geometry of a text of ODK or Kobo: latitude, longitude, altitude and accuracy of each
     position, which semicolons separate.
 
     One that ends where it begins is an area.
-
-    Returns:
-        the geometry, the number of its positions, and whether it has altitudes.
 
     Raises:
         GeometryInvalid: a position cannot be read, or there are too many.
@@ -469,7 +464,7 @@ def read_survey(text: str) -> tuple[Json | None, int, bool]:
             raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
         has_altitudes = has_altitudes or len(words) > 2
         positions.append([longitude, latitude])
-    return _shape(positions), len(positions), has_altitudes
+    return ReadGeometry(_shape(positions), 4326, len(positions), is_flat=not has_altitudes)
 
 
 def _shape(positions: list[Position]) -> Json | None:

@@ -211,7 +211,9 @@ class _QuestionLoop:
 def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]]:
     """Open a file, and guess its encoding if it does not say it and nobody has."""
     given = None if options.encoding == TWICE else options.encoding
-    reader = open_file(path, AsRead(given))
+    letters = Letters((options.letters or {}).get("O"), options.zone_letter)
+    how = AsRead(given, letters=letters)
+    reader = open_file(path, how)
     if not reader.unknown or options.encoding:
         return _with_options(reader, options), []
     reader.is_swapped = options.swap
@@ -219,7 +221,7 @@ def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]
     guesses = likely_encodings(reader.unknown, countries)[:OPTIONS]
     if guesses[0].name != WESTERN:
         reader.close()
-        reader = open_file(path, AsRead(guess=guesses[0].name))
+        reader = open_file(path, how._replace(guess=guesses[0].name))
     return _with_options(reader, options), [
         Guess(each.name, [shorten_value(text) for text in dict.fromkeys(each.samples)][:SAMPLES])
         for each in guesses
@@ -243,8 +245,6 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
     reader.is_swapped = options.swap
     if options.geometry:
         reader.choose_geometry(options.geometry)
-    if options.letters or options.zone_letter:
-        reader.choose_letters(Letters((options.letters or {}).get("O"), options.zone_letter))
     if options.encoding == TWICE:
         reader = ReadOnce(reader)
     return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)
