@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -15,6 +14,7 @@ from pyproj.enums import PJType
 from pyproj.exceptions import ProjError
 
 from app.geometry.countries import country_at, country_name
+from app.values.text import searchable_text
 
 Position = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -43,7 +43,6 @@ NATIONAL: Final[dict[str, tuple[int, ...]]] = {
     "NZ": (2193, 27200), "BR": (5880,), "AR": (22181, 22182, 22183, 22184, 22185, 22186, 22187),
     "CO": (9377, 3116), "CR": (5367,), "MX": (6372,), "US": (5070,), "CA": (3347, 3005, 3400),
 }  # fmt: skip
-_STROKES: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
 
 
 class ProjectedSystem(NamedTuple):
@@ -71,7 +70,7 @@ def find_systems(
         near: longitudes and latitudes, such as an account's projects have.
         position: x and y, as a file has them.
     """
-    words = _folded_text(text).split()
+    words = searchable_text(text).split()
     if not words:
         return []
 
@@ -80,7 +79,7 @@ def find_systems(
         if place is None:
             return 2
         country = country_name(country_at(*place) or "")
-        return int(set(words).isdisjoint(_folded_text(country).split()))
+        return int(set(words).isdisjoint(searchable_text(country).split()))
 
     def is_elsewhere(system: ProjectedSystem) -> bool:
         return not any(is_within(place, system.bounds) for place in near)
@@ -88,7 +87,7 @@ def find_systems(
     found = [
         system
         for system in _projected_systems(None)
-        if _has_words(_folded_text(" ".join(system[:3])), words)
+        if _has_words(searchable_text(" ".join(system[:3])), words)
     ]
     by_code: dict[str, ProjectedSystem] = {}
     for system in sorted(found, key=lambda system: (is_elsewhere(system), _sort_key(system))):
@@ -214,8 +213,3 @@ def _sort_key(system: ProjectedSystem) -> tuple[bool, bool, int]:
 def _has_words(text: str, words: Sequence[str]) -> bool:
     joined = text.replace(" ", "")
     return all(word in text or word in joined for word in words)
-
-
-def _folded_text(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_STROKES)
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))

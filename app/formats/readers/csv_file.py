@@ -49,7 +49,6 @@ class CsvReader(FormatReader):
         """Raise FileInvalid when the file cannot be read, or has no header or no rows."""
         super().__init__()
         self._rows = CsvRows(path, how)
-        self.notes.extend(self._rows.notes)
         self.unknown = list(self._rows.encoding.unknown)
         header = _checked_header(next((row for _, row in self._rows), []))
         self._names = column_names(header)

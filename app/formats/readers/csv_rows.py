@@ -25,15 +25,11 @@ REGULAR: Final = 0.75  # the share of rows with as many fields as the header, fo
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at a time
 _DELIMITERS_IN_ROW: Final = 1_000_000  # mostly of a geometry; each field takes memory
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
-GUESSED: Final = (
-    "The file is not UTF-8 and was read as {name}. If letters such as ö or é are wrong, choose "
-    "another encoding, or save it as UTF-8."
-)
 
 
 class CsvRows:
-    """A CSV file. ``notes`` are about its encoding; ``regularity`` is the share of its first rows
-    that have as many fields as the header."""
+    """A CSV file. ``regularity`` is the share of its first rows that have as many fields as the
+    header."""
 
     def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the file is not text."""
@@ -41,7 +37,6 @@ class CsvRows:
         self._path = path
         self.encoding = find_encoding(path, how)
         self._is_strict = not self.encoding.is_guessed and how.encoding is None
-        self.notes = [GUESSED.format(name=self.encoding.name)] if self.encoding.is_guessed else []
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
         delimiters = [named] if named else _DELIMITERS

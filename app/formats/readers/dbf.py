@@ -11,6 +11,7 @@ import io
 import re
 import struct
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -90,7 +91,10 @@ class DbfTable:
         self.encoding = candidates[0] if words else declared or how.guess
         self.is_guessed = bool(words) and self.encoding != declared
         self.unknown = list(words) if len(candidates) == 1 else []
-        names = dict(zip(_unique_names(self._fields, self.encoding), self._fields, strict=True))
+        names: dict[str, _Column] = {}
+        for field in self._fields:
+            name = _decode_text(field.name, self.encoding, "replace").strip() or "column"
+            names[unique_name(name, names)] = field
         self._read = {name: field for name, field in names.items() if field.kind in _TYPES}
         self.columns = tuple(self._read)
         self.left_out = tuple(name for name in names if name not in self._read)
@@ -154,15 +158,6 @@ class DbfTable:
         return FileInvalid(f"The table {quoted(self._name)} {fault}. Export the shapefile again.")
 
 
-def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
-    """A unique name for each column, numbered if necessary."""
-    names: dict[str, None] = {}
-    for field in fields:
-        name = _decode_text(field.name, encoding, "replace").strip() or "column"
-        names[unique_name(name, names)] = None
-    return tuple(names)
-
-
 def _code_page_encoding(code_page: str) -> str | None:
     """The encoding that a ``.cpg`` file names, or None if it is unknown."""
     if match := re.fullmatch(r"ldid/(\d{1,3})", code_page.strip().lower()):
@@ -224,14 +219,10 @@ def _parse_number(text: str, decimals: int) -> int | float | str | None:
 
 def _parse_date(text: str) -> str | None:
     """A date in ISO 8601; any other text unchanged."""
-    if not text.strip("0"):
-        return None
-    if not re.fullmatch(r"\d{8}", text, re.ASCII):
-        return text
-    try:
-        return date(int(text[:4]), int(text[4:6]), int(text[6:])).isoformat()
-    except ValueError:
-        return text
+    if re.fullmatch(r"\d{8}", text, re.ASCII):
+        with suppress(ValueError):
+            return date.fromisoformat(text).isoformat()
+    return text if text.strip("0") else None
 
 
 def _parse_logical(text: str) -> bool | None:

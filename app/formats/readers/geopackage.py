@@ -19,14 +19,6 @@ from app.formats.readers.wkb import read_wkb
 from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH, LAYERS, VALUE_BYTES
 
-_CONTENTS: Final = "gpkg_contents"
-_GEOMETRIES: Final = "gpkg_geometry_columns"
-_SYSTEMS: Final = "gpkg_spatial_ref_sys"
-_CATALOGS: Final = {
-    _CONTENTS: ("table_name", "data_type"),
-    _GEOMETRIES: ("table_name", "column_name", "srs_id"),
-    _SYSTEMS: ("srs_id", "organization", "organization_coordsys_id", "definition"),
-}
 _UNDEFINED_SYSTEMS: Final = {-1, 0}
 _ROW_NUMBERS: Final = frozenset({"fid", "ogc_fid"})
 
@@ -114,7 +106,9 @@ class GeoPackageReader(FormatReader):
         names = self._listed_names()
         geometries = {
             str(table).lower(): (str(column), system)
-            for table, column, system in self._catalog(_GEOMETRIES)
+            for table, column, system in self._catalog(
+                "gpkg_geometry_columns", "table_name", "column_name", "srs_id"
+            )
         }
         for name in names:
             stored_name = self._file.find_table(name)
@@ -124,7 +118,7 @@ class GeoPackageReader(FormatReader):
             else:
                 self.note(_NO_TABLE.format(name=quoted(name)))
 
-    def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
+    def _catalog(self, table: str, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one of the tables that describe the others.
 
         Raises:
@@ -134,12 +128,12 @@ class GeoPackageReader(FormatReader):
             reason = _IN_USE_NOTE if self._file.is_in_use else ""
             message = f"The file is not a GeoPackage: it has no table {table}. {reason}"
             raise FileInvalid(message.rstrip())
-        return self._file.read_rows(table, _CATALOGS[table])
+        return self._file.read_rows(table, columns)
 
     def _listed_names(self) -> list[str]:
         """The names of the tables that the contents list as features."""
         names: list[str] = []
-        for name, kind in self._catalog(_CONTENTS):
+        for name, kind in self._catalog("gpkg_contents", "table_name", "data_type"):
             if kind == "features" and isinstance(name, str):
                 if len(names) == LAYERS:
                     raise FileInvalid(f"The GeoPackage has more than {LAYERS} layers. Split it.")
@@ -174,7 +168,9 @@ class GeoPackageReader(FormatReader):
         """The texts that may define the system of each table."""
         numbers = {table.system for table in self._tables.values()} - _UNDEFINED_SYSTEMS
         found: dict[Any, tuple[str, ...]] = {}
-        for number, organization, code, definition in self._catalog(_SYSTEMS) if numbers else ():
+        columns = "srs_id", "organization", "organization_coordsys_id", "definition"
+        rows = self._catalog("gpkg_spatial_ref_sys", *columns) if numbers else ()
+        for number, organization, code, definition in rows:
             if number in numbers:
                 texts = str(definition), f"{organization}:{code}"
                 found.setdefault(number, tuple(text[: CRS_LENGTH + 1] for text in texts))

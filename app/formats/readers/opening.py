@@ -16,7 +16,7 @@ import orjson
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
-from app.formats.readers.csv_rows import GUESSED, REGULAR, CsvRows
+from app.formats.readers.csv_rows import REGULAR, CsvRows
 from app.formats.readers.geojson import GeoJsonReader, GeoJsonSequenceReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.geopackage import GeoPackageReader
@@ -39,6 +39,10 @@ _READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
 _TEXTS: Final = frozenset({"geojson", "geojsonl", "kml", "gpx"})
 # Formats whose texts can be in any encoding.
 _ENCODED: Final = {"shp": ShapefileReader, "csv": CsvReader}
+_GUESSED: Final = (
+    "The file does not say the encoding of its texts, and was read as {name}. If letters such as ö "
+    "or é are wrong, choose another encoding."
+)
 
 _START: Final = 64 * 1024
 _NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
@@ -56,18 +60,19 @@ def open_file(path: Path, how: AsRead = AS_IT_SAYS) -> FormatReader:
     """
     format_name = recognize_format(path, how)
     if format_name in _ENCODED:
-        return _ENCODED[format_name](path, how)
-    if format_name not in _TEXTS:
-        return _READERS[format_name](path)
-    found = find_encoding(path, how)
-    reader = _READERS[format_name](_in_unicode(path, found, is_xml=format_name in ("kml", "gpx")))
-    if found.name != "utf-8":
-        reader.layers = tuple(
-            replace(layer, encoding=found.name, is_guessed=found.is_guessed)
-            for layer in reader.layers
-        )
+        reader: FormatReader = _ENCODED[format_name](path, how)
+    else:
+        is_text, is_xml = format_name in _TEXTS, format_name in ("kml", "gpx")
+        found = find_encoding(path, how) if is_text else FoundEncoding("utf-8")
+        reader = _READERS[format_name](_in_unicode(path, found, is_xml=is_xml))
         reader.unknown = list(found.unknown)
-        reader.note(GUESSED.format(name=found.name) if found.is_guessed else None)
+        if found.name != "utf-8":
+            reader.layers = tuple(
+                replace(layer, encoding=found.name, is_guessed=found.is_guessed)
+                for layer in reader.layers
+            )
+    for layer in reader.layers:
+        reader.note(_GUESSED.format(name=layer.encoding) if layer.is_guessed else None)
     return reader
 
 

@@ -29,7 +29,6 @@ from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
 
 _SHAPES: Final = ".shp"
-_CODE_PAGE_LENGTH: Final = 100
 _UNKNOWN_SYSTEM: Final = "The .prj of {name} cannot be used: {error}"
 _NO_RECORD: Final = unreadable_geometry("The table of the shapefile has no record for this shape.")
 _COLUMNS_IN_NOTE: Final = 10
@@ -39,7 +38,7 @@ _KNOWN: Final = (
     *(".shp", ".shx", ".dbf", ".prj", ".cpg", ".sbn", ".sbx", ".qix", ".fix", ".fbn", ".fbx"),
     *(".ain", ".aih", ".ixs", ".mxs", ".atx", ".qpj", ".cst", "columns.txt"),
 )
-_CHARACTER_BYTES: Final = 4
+_TEXT_BYTES: Final = 4 * (CRS_LENGTH + 1)
 
 
 class ShapefileReader(FormatReader):
@@ -59,7 +58,7 @@ class ShapefileReader(FormatReader):
             if not shapefiles:
                 raise FileInvalid("The zip file has no shapefile (.shp) in it.")
             names = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
-            systems = {name: (self._text(names[name], ".prj", CRS_LENGTH + 1),) for name in names}
+            systems = {name: (self._text(names[name], ".prj"),) for name in names}
             self._systems = LayerSystems(self, systems, _UNKNOWN_SYSTEM)
             others = [name for name in self._archive.members if not name.lower().endswith(_KNOWN)]
             if others:
@@ -121,20 +120,20 @@ class ShapefileReader(FormatReader):
             shapes = Shapes(self._copy(shapefile), opened_index, shapefile)
         if table is None:
             return shapes, None
-        encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
+        encoding = self._text(shapefile, ".cpg")
         return shapes, DbfTable(self._copy(table), table, len(shapes), encoding, how)
 
     def _beside(self, shapefile: str, suffix: str) -> str | None:
         """The member of the same name with another suffix, in any case."""
         return self._members.get((shapefile[: -len(_SHAPES)] + suffix).casefold())
 
-    def _text(self, shapefile: str, suffix: str, length: int) -> str:
+    def _text(self, shapefile: str, suffix: str) -> str:
         """The beginning of a small member, to the NUL with which programs in C end it; an empty
         text if it is missing."""
         if (member := self._beside(shapefile, suffix)) is None:
             return ""
         with self._archive.open(member) as file:
-            text = file.read(_CHARACTER_BYTES * length).decode("utf-8-sig", "replace")
+            text = file.read(_TEXT_BYTES).decode("utf-8-sig", "replace")
         return text.partition("\0")[0].strip()
 
     def _copy(self, member: str) -> BinaryIO:
@@ -167,11 +166,6 @@ def _shapefile_notes(
     if table is None:
         yield "There is no table (.dbf), so the shapes have no names or other attributes."
         return
-    if table.is_guessed:
-        yield (
-            f"Texts were read as {table.encoding}, as no file .cpg says their encoding, or a wrong "
-            "one. If letters with accents are wrong, choose another encoding."
-        )
     if table.left_out:
         columns = ", ".join(map(quoted, table.left_out[:_COLUMNS_IN_NOTE]))
         yield f"Skipped columns of unsupported types: {columns}."

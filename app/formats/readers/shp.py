@@ -160,8 +160,6 @@ class Shapes:
 
     def _parts(self, kind: int, content: bytes) -> Json | None:
         parts, count = _read_integers(content, _COUNTS_AT, 2)
-        if parts > GEOMETRY_POSITIONS:
-            raise too_many_positions()
         starts = _read_integers(content, _COUNTS_AT + 8, parts)
         points = self._points(content, _COUNTS_AT + 8 + 4 * parts, count)
         if parts and (starts[0] or any(a > b for a, b in pairwise([*starts, count]))):
@@ -176,10 +174,7 @@ class Shapes:
         return _single_or_multi("Polygon", polygons)
 
     def _points(self, content: bytes, offset: int, count: int) -> Points:
-        if count > GEOMETRY_POSITIONS:
-            raise too_many_positions()
-        if not 0 <= count <= (len(content) - offset) // _POINT_BYTES:
-            raise _damaged_shape()
+        _check_room(content, offset, count, _POINT_BYTES)
         points = np.frombuffer(content, "<f8", 2 * count, offset).reshape(-1, 2)
         if not np.isfinite(points).all():
             message = "The shape has a number that is not finite."
@@ -189,10 +184,17 @@ class Shapes:
 
 
 def _read_integers(content: bytes, offset: int, count: int) -> list[int]:
-    """The integers at an offset. Raises GeometryInvalid where the content is too short."""
-    if not 0 <= count <= (len(content) - offset) // 4:
-        raise _damaged_shape()
+    """The integers at an offset. Raises GeometryInvalid."""
+    _check_room(content, offset, count, 4)
     return list(struct.unpack_from(f"<{count}i", content, offset))
+
+
+def _check_room(content: bytes, offset: int, count: int, size: int) -> None:
+    """Raise GeometryInvalid if numbers of a size in bytes are too many, or beyond the content."""
+    if count > GEOMETRY_POSITIONS:
+        raise too_many_positions()
+    if not 0 <= count <= (len(content) - offset) // size:
+        raise _damaged_shape()
 
 
 def _damaged_shape() -> GeometryInvalid:

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
@@ -64,7 +65,6 @@ class SqliteFile:
             raise FileInvalid("The file is not a GeoPackage: it is no SQLite database.")
         self.is_in_use = header[18:20] == _WRITE_AHEAD
         self._readable = {_MASTER}
-        self._progress_calls = 0
         # Of the rows of a table: where pages refer to each other falsely, some are read often.
         self._most_bytes = max(ZIP_SMALL_BYTES, ZIP_RATIO * path.stat().st_size)
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
@@ -133,7 +133,8 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_BYTES)
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-        connection.set_progress_handler(self._is_too_long, _STEPS)
+        ends = chain(repeat(0, DATABASE_STEPS // _STEPS), repeat(1))
+        connection.set_progress_handler(partial(next, ends), _STEPS)
         connection.set_authorizer(self._authorize)
 
     def _authorize(
@@ -151,10 +152,6 @@ class SqliteFile:
             )
         )
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-    def _is_too_long(self) -> int:
-        self._progress_calls += 1
-        return self._progress_calls > DATABASE_STEPS // _STEPS
 
     def _plain_tables(self) -> Iterator[tuple[str, str]]:
         """Yield the lower-case name and the name of each table that stores rows.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, NamedTuple, cast
@@ -27,10 +28,17 @@ class FoundEncoding(NamedTuple):
 def find_encoding(path: Path, how: AsRead = AS_IT_SAYS) -> FoundEncoding:
     """The encoding that a person has said, that all of the file is in or XML declares, or a
     guess."""
-    if found := how.encoding or _detect_encoding(path):
-        return FoundEncoding(found)
     with path.open("rb") as file:
-        declared = _DECLARED.match(file.read(_CHUNK))
+        start = file.read(_CHUNK)
+    if how.encoding:
+        return FoundEncoding(how.encoding)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return FoundEncoding("utf-16")
+    with suppress(UnicodeDecodeError), path.open(encoding="utf-8", newline="") as text:
+        while text.read(_CHUNK):
+            pass
+        return FoundEncoding("utf-8")
+    declared = _DECLARED.match(start)
     name = encoding_name(declared[1].decode()) if declared else None
     if name and not name.startswith("utf"):
         return FoundEncoding(name)
@@ -53,22 +61,6 @@ class RecodedFile:
                 copy.write(text.encode())
         copy.seek(0)
         return cast("BinaryIO", copy)
-
-
-def _detect_encoding(path: Path) -> str | None:
-    """UTF-16 with a byte order mark, or UTF-8 if all of the file is; else None."""
-    with path.open("rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-        file.seek(0)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            while chunk := file.read(_CHUNK):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return None
-    return "utf-8"
 
 
 def _unknown_words(path: Path) -> list[bytes]:

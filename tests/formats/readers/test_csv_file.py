@@ -50,8 +50,7 @@ def test_excel_in_german(tmp_path: Path) -> None:
     assert first.geometry == POINT
     assert first.properties == {"Nr": "007", "Name": "Müller", "Fläche": 43.5}
     assert second.properties["Name"] == 'Wald; "alt" –\r\nhinten'
-    (note,) = reader.notes
-    assert "read as cp1252" in note
+    assert (reader.layers[0].encoding, reader.layers[0].is_guessed) == ("cp1252", True)
 
 
 def test_delimiters_and_encodings(tmp_path: Path) -> None:
