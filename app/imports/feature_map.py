@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam
-
 from app.api.expensive import answer_in_turn, expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -15,10 +13,9 @@ from app.db.queries import CompiledQuery
 from app.db.search_index import is_among_ids
 from app.geometry import Bounds
 from app.geometry.shapes import map_shapes, pixels
-from app.imports.features.mapping import shorten_value
 from app.imports.listing import list_features, read_import, shapes_after
 from app.imports.record import not_found
-from app.models import Asset, ImportFeature, Project
+from app.models import Asset, Project
 from app.policy.imports import (
     FEATURES_MAP_BYTES,
     FEATURES_MAP_READ_BYTES,
@@ -26,17 +23,12 @@ from app.policy.imports import (
     MAP_CLOSER,
     MAP_OUTLINE_BYTES,
     MAP_PIXELS,
+    MAP_ROWS,
 )
 from app.policy.request_limits import MAP_LEVELS
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import Fragment, dumps
 
-_FEATURE: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.name, ImportFeature.geometry).where(
-        ImportFeature.import_id == bindparam("import_id"),
-        ImportFeature.number == bindparam("number"),
-    )
-)
 _SIZES: Final = CompiledQuery(
     columns_of(Project, Project.id, Project.stored_bytes).where(is_among_ids(Project.id.expression))
 )
@@ -50,11 +42,11 @@ _GEOMETRY_FIELDS: Final = frozenset({"geometry", "location"})
 _POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
 
 
-class _DrawnGeometry(NamedTuple):
+class _Shape(NamedTuple):
     """A geometry of a feature. ``part`` is its verdict, ``former`` for the geometry that it
     replaces, or ``fault`` for the place of a problem, which ``message`` describes."""
 
-    record: Mapping[str, Any]
+    row: Any
     part: str
     text: str
     message: str | None = None
@@ -68,19 +60,19 @@ def shape_of_feature(principal: Principal, import_id: str, number: int) -> tuple
         NotFound: there is no such import, or no such feature.
     """
     read_import(principal, import_id)
-    ids = {"account_id": principal.account_id, "import_id": import_id, "number": number}
-    if (row := _FEATURE.first(**ids)) is None:
+    rows = shapes_after(principal.account_id, import_id, number - 1, 1)
+    if not rows or rows[0].number != number:
         raise not_found()
-    return row.name, row.geometry or ""
+    return rows[0].name, rows[0].geometry or ""
 
 
-def features_on_map(
+def page_on_map(
     principal: Principal, import_id: str, *, page: int, per_page: int, **filters: Any
 ) -> bytes:
     """A page of features as a GeoJSON FeatureCollection, simplified if they are large.
 
-    Rejected features have the places of their faults. ``left_out`` is the number of features that
-    do not fit.
+    Changed features have their former boundaries, rejected ones the places of their faults.
+    ``left_out`` is the number of features that do not fit.
 
     Args:
         filters: as in ``list_features``.
@@ -89,17 +81,21 @@ def features_on_map(
         NotFound: there is no such import.
         ServiceUnavailable: too many other requests wait.
     """
-    read_import(principal, import_id)
-    records, _ = list_features(principal, import_id, page=page, per_page=per_page, **filters)
-    drawn, left_out = _read_geometries(principal.account_id, import_id, records)
-    texts = _fit_geometries([geometry.text for geometry in drawn])
-    features = [
-        _drawn_feature(geometry, text)
-        for geometry, text in zip(drawn, texts, strict=True)
-        if text is not None
+    listed, _ = list_features(principal, import_id, page=page, per_page=per_page, **filters)
+    records = {record["number"]: record for record in listed}
+    after = min(records, default=0) - 1
+    rows = shapes_after(principal.account_id, import_id, after, len(records), **filters)
+    ids = {row.target_id for row in rows if row.target_id}
+    rows, targets = _with_targets(principal.account_id, rows, ids)
+    shapes = [
+        shape
+        for row in rows
+        if row.number in records
+        for shape in _shapes_of_feature(row, records[row.number], targets)
     ]
-    left_out += texts.count(None)
-    return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
+    texts = _fit_geometries([shape.text for shape in shapes])
+    left_out = len(records) - len(rows) + texts.count(None)
+    return _collection(shapes, texts, left_out=left_out)
 
 
 def all_on_map(principal: Principal, import_id: str, number: int, **filters: Any) -> bytes:
@@ -117,45 +113,53 @@ def all_on_map(principal: Principal, import_id: str, number: int, **filters: Any
     """
     record = read_import(principal, import_id)
     answer_in_turn()
-    rows = shapes_after(principal.account_id, import_id, number, **filters)
-    rows, texts = _with_targets(principal.account_id, rows)
+    rows = shapes_after(principal.account_id, import_id, number, MAP_ROWS, **filters)
+    ids = {row.target_id for row in rows if row.target_id and row.geometry is None}
+    rows, targets = _with_targets(principal.account_id, rows, ids)
+    texts = [row.geometry or targets.get(row.target_id) or "" for row in rows]
     level = _level_for(record["bbox"], record["progress"]["total"])
-    shapes = [shapes.get(level) for shapes in map_shapes(texts, level, least=0)]
     shown = [
-        shape or (text if len(text) <= MAP_OUTLINE_BYTES else None)
-        for shape, text in zip(shapes, texts, strict=True)
+        shape.get(level) or (text if len(text) <= MAP_OUTLINE_BYTES else None)
+        for shape, text in zip(map_shapes(texts, level, least=0), texts, strict=True)
     ]
+    shapes = [_Shape(row, row.verdict, text) for row, text in zip(rows, texts, strict=True)]
+    following = rows[-1].number if rows else None
+    return _collection(shapes, shown, next=following, left_out=shown.count(None))
+
+
+def _collection(shapes: Sequence[_Shape], texts: Sequence[str | None], **members: Any) -> bytes:
+    """A GeoJSON FeatureCollection of the shapes that have a text."""
     features = [
         {
             "type": "Feature",
             "geometry": Fragment(text),
             "properties": {
-                "number": row.number,
-                "name": shorten_value(row.name),
-                "part": row.verdict,
-                **({"is_left_out": True} if row.left_out else {}),
+                "number": shape.row.number,
+                "name": shape.row.name,
+                "part": shape.part,
+                "is_left_out": shape.row.left_out,
+                "message": shape.message,
             },
         }
-        for row, text in zip(rows, shown, strict=True)
+        for shape, text in zip(shapes, texts, strict=True)
         if text
     ]
-    following = rows[-1].number if rows else None
-    left_out = shown.count(None)
-    collection = {"type": "FeatureCollection", "features": features}
-    return dumps({**collection, "next": following, "left_out": left_out})
+    return dumps({"type": "FeatureCollection", "features": features, **members})
 
 
-def _with_targets(account_id: str, rows: list[Any]) -> tuple[list[Any], list[str]]:
-    """Rows with their geometries, or those of their projects and assets; empty without one. The
-    last rows are missing if those are too large for one response."""
-    ids = {row.target_id for row in rows if row.geometry is None and row.target_id}
+def _with_targets(
+    account_id: str, rows: list[Any], ids: set[str]
+) -> tuple[list[Any], dict[str, str | None]]:
+    """Rows, and the geometries of projects and assets with these ids. The last rows are missing if
+    all of these are too large for one response."""
     sizes = {row.id: row.stored_bytes for row in _SIZES.all(account_id=account_id, ids=list(ids))}
     fitting = batched_by_bytes(
-        rows, lambda row: sizes.get(row.target_id, 0), FEATURES_MAP_READ_BYTES
+        rows,
+        lambda row: len(row.geometry or "") + sizes.get(row.target_id, 0),
+        FEATURES_MAP_READ_BYTES,
     )
     rows = next(iter(fitting), [])
-    found = _target_geometries(account_id, {row.target_id for row in rows} & ids)
-    return rows, [row.geometry or found.get(row.target_id) or "" for row in rows]
+    return rows, _target_geometries(account_id, {row.target_id for row in rows} & ids)
 
 
 def _target_geometries(account_id: str, ids: Collection[str]) -> dict[str, str | None]:
@@ -176,46 +180,21 @@ def _level_for(bbox: Sequence[float] | None, features: int) -> int:
     return next(fitting, MAP_LEVELS[0])
 
 
-def _read_geometries(
-    account_id: str, import_id: str, records: Sequence[Mapping[str, Any]]
-) -> tuple[list[_DrawnGeometry], int]:
-    """Read FEATURES_MAP_READ_BYTES of geometries. Returns them, and the number of features that
-    are left out."""
-    left, drawn = FEATURES_MAP_READ_BYTES, list[_DrawnGeometry]()
-    for index, record in enumerate(records):
-        if left < 0:
-            return drawn, len(records) - index
-        for part, text in _geometry_texts(account_id, import_id, record):
-            left -= len(text)
-            drawn.append(_DrawnGeometry(record, part, text))
-        drawn += _fault_points(record)
-    return drawn, 0
-
-
-def _geometry_texts(
-    account_id: str, import_id: str, record: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """Yield (part, text): the target's geometry, and the feature's, which replaces it."""
-    ids = {"account_id": account_id, "import_id": import_id, "number": record["number"]}
-    row = _FEATURE.first(**ids)
-    new = None if row is None else row.geometry  # no row: the file is being read again
-    target_id = record.get("project_id") or record.get("asset_id")
-    present = _target_geometries(account_id, [target_id]).get(target_id) if target_id else None
-    if new is not None and present is not None and _GEOMETRY_FIELDS.isdisjoint(record["changes"]):
-        new = None
-    if present is not None:
-        yield record["verdict"] if new is None else "former", present
-    if new is not None:
-        yield record["verdict"], new
-
-
-def _fault_points(record: Mapping[str, Any]) -> Iterator[_DrawnGeometry]:
-    """Yield the places of a feature's problems that are on the map."""
+def _shapes_of_feature(
+    row: Any, record: Mapping[str, Any], targets: Mapping[str, str | None]
+) -> Iterator[_Shape]:
+    """Yield the geometry of a feature, before it the one that it replaces, and the places of its
+    problems that are on the map."""
+    present = targets.get(row.target_id)
+    if row.geometry and present and not _GEOMETRY_FIELDS.isdisjoint(record["changes"]):
+        yield _Shape(row, "former", present)
+    if text := row.geometry or present:
+        yield _Shape(row, row.verdict, text)
     for problem in record["problems"]:
         position = problem["coordinates"]
         if position and abs(position[0]) <= 180 and abs(position[1]) <= 90:
             point = _POINT.format(*position[:2])
-            yield _DrawnGeometry(record, "fault", point, problem["message"])
+            yield _Shape(row, "fault", point, problem["message"])
 
 
 def _fit_geometries(texts: Sequence[str]) -> list[str | None]:
@@ -233,18 +212,3 @@ def _fit_geometries(texts: Sequence[str]) -> list[str | None]:
         text if size <= FEATURES_MAP_BYTES else None
         for text, size in zip(simplified, sizes, strict=True)
     ]
-
-
-def _drawn_feature(drawn: _DrawnGeometry, text: str) -> dict[str, Any]:
-    record = drawn.record
-    return {
-        "type": "Feature",
-        "geometry": Fragment(text),
-        "properties": {
-            "number": record["number"],
-            "name": record["name"],
-            "part": drawn.part,
-            "is_left_out": record["left_out"],
-            "message": drawn.message,
-        },
-    }

@@ -26,7 +26,7 @@ from app.imports.record import (
 )
 from app.lists.scanning import KeyedRows, Reader
 from app.models import Import, ImportFeature
-from app.policy.imports import KINDS, MAP_ROWS, UNFINISHED_IMPORTS, WORKING
+from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
 
 _SUMMARIES: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
@@ -165,13 +165,15 @@ def list_features(
     return [feature_record(kind, row) for row in rows], total
 
 
-def shapes_after(account_id: str, import_id: str, number: int, **filters: Any) -> list[Any]:
+def shapes_after(
+    account_id: str, import_id: str, number: int, most: int, **filters: Any
+) -> list[Any]:
     """The rows of the next features after a number, with their geometries, as many as one response
     may read. ``filters`` are as in ``list_features``."""
     names, values = _filter_conditions(filters)
     values |= {"account_id": account_id, "import_id": import_id, "after": number}
     read: Any = call
-    return next(_scan_shapes(*names).batches(read, MAP_ROWS, **values), [])
+    return next(_scan_shapes(*names).batches(read, most, **values), [])
 
 
 def count_before(account_id: str, import_id: str, number: int) -> int:

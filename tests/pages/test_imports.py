@@ -388,7 +388,7 @@ def test_the_map_has_the_features_of_all_pages(
     browser: Browser, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.pages.imports.rendering._FEATURES_PER_PAGE", 2)
-    monkeypatch.setattr("app.imports.listing.MAP_ROWS", 2)
+    monkeypatch.setattr("app.imports.feature_map.MAP_ROWS", 2)
     monkeypatch.setattr("app.imports.feature_map.MAP_OUTLINE_BYTES", 100)
     make_project(client, name="Same", geometry=square(5))
     line = {"type": "LineString", "coordinates": [[n / 10, 50] for n in range(50)]}
@@ -411,7 +411,7 @@ def test_the_map_has_the_features_of_all_pages(
             assert len(piece["features"]) <= 2
             features += [
                 (each["properties"]["name"], each["properties"]["part"], each["geometry"]["type"])
-                + (("left out",) if "is_left_out" in each["properties"] else ())
+                + (("left out",) if each["properties"]["is_left_out"] else ())
                 for each in piece["features"]
             ]
             after, left_out = piece["next"], left_out + piece["left_out"]

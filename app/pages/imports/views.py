@@ -91,7 +91,7 @@ def shapes(principal: Principal, import_id: str) -> Response:
     map."""
     selection, number = rendering.feature_page(), request.args.get("after", type=int)
     if number is None:
-        drawn = feature_map.features_on_map(principal, import_id, **selection.paged)
+        drawn = feature_map.page_on_map(principal, import_id, **selection.paged)
     else:
         number = min(max(number, 0), FEATURES)
         drawn = feature_map.all_on_map(principal, import_id, number, **selection.filters)
