@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
-
-from sqlalchemy import bindparam, func
+from typing import NamedTuple
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
-from app.imports.listing import read_import
-from app.models import Import, ImportFeature
-
-_UPLOAD: Final = CompiledQuery(
-    columns_of(Import, Import.upload_id).where(Import.id == bindparam("import_id"))
-)
-_WRITTEN: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
-    .add_columns(func.count().label("number"))
-    .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
-    .group_by(ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
-)
-_NAMESAKES: Final = CompiledQuery(
-    columns_of(ImportFeature)
-    .add_columns(func.count().label("number"))
-    .where(
-        ImportFeature.import_id == bindparam("import_id"),
-        ImportFeature.verdict == "new",
-        ImportFeature.is_namesake.is_(True),
-        ImportFeature.left_out.is_(False),
-    )
-)
+from app.imports.feature_rows import written_features
+from app.imports.listing import find_import
 
 
 class AvailableActions(NamedTuple):
@@ -51,19 +26,18 @@ class AvailableActions(NamedTuple):
 
 def available_actions(principal: Principal, import_id: str) -> AvailableActions:
     """The actions that can be taken on an import now. Raises NotFound."""
-    status = read_import(principal, import_id)["status"]
-    ids = {"account_id": principal.account_id, "import_id": import_id}
-    rows = _WRITTEN.all(**ids)
-    has_file = _UPLOAD.scalar(**ids) is not None
-    applied = Counter[str]()
-    plots = 0
-    for row in rows:
-        if row.state == "applied":
-            applied[row.verdict] += row.number
-            plots += row.number * (row.is_plot and row.verdict == "new")
-    actions = frozenset(_actions_in_status(status, has_file=has_file, has_written=bool(rows)))
-    namesakes = int(_NAMESAKES.scalar(**ids))
-    return AvailableActions(actions, applied["new"], applied["changed"], namesakes, plots)
+    row = find_import(principal, import_id)
+    written = written_features(principal.account_id, import_id)
+    applied = [each for each in written if each.state == "applied"]
+    new = [each for each in applied if each.verdict == "new"]
+    has_file = row.upload_id is not None
+    return AvailableActions(
+        frozenset(_actions_in_status(row.status, has_file=has_file, has_written=bool(written))),
+        created=sum(each.number for each in new),
+        changed=sum(each.number for each in applied if each.verdict == "changed"),
+        namesakes=row.counts.get("namesakes", 0),
+        created_plots=sum(each.number for each in new if each.is_plot),
+    )
 
 
 def _actions_in_status(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, Text, bindparam, case, delete, func, or_, update
+from sqlalchemy import Table, Text, and_, bindparam, case, delete, func, null, or_, update
 from sqlalchemy import cast as as_type
 
 from app.auth.tenant import columns_of, rows_of
@@ -31,17 +31,24 @@ from app.models import ImportedRecord, ImportFeature
 from app.policy.imports import PROBLEM_FIELD_LENGTH, PROBLEM_LENGTH, VERDICTS
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
+_WRITTEN: Final = ("new", "changed")
+_IS_NEW: Final = ImportFeature.verdict == "new"
+_SUMS: Final = {  # of features that are written
+    "new_plots": case((and_(ImportFeature.is_plot, _IS_NEW), 1), else_=0),
+    "namesakes": case((and_(ImportFeature.is_namesake, _IS_NEW), 1), else_=0),
+    "overlapping": case((ImportFeature.overlaps.is_not(null()), 1), else_=0),
+    "overlapping_projects": case((ImportFeature.overlap_m2 > 0, 1), else_=0),
+}
 _COUNTS: Final = CompiledChange(
     columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.left_out)
     .add_columns(
         func.count().label("number"),
         func.count(ImportFeature.geometry).label("placed"),
-        func.sum(case((ImportFeature.is_plot, 1), else_=0)).label("plots"),
-        func.sum(ImportFeature.area_m2).label("area_m2"),
-        func.sum(ImportFeature.previous_area_m2).label("previous_area_m2"),
-        func.count(ImportFeature.overlaps).label("overlapping"),
-        func.sum(case((ImportFeature.overlap_m2 > 0, 1), else_=0)).label("overlapping_projects"),
-        func.sum(ImportFeature.overlap_m2).label("overlap_m2"),
+        *(func.sum(number).label(name) for name, number in _SUMS.items()),
+        *(
+            func.sum(getattr(ImportFeature, name)).label(name)
+            for name in ("area_m2", "previous_area_m2", "overlap_m2")
+        ),
     )
     .where(ImportFeature.import_id == bindparam("import_id"))
     .group_by(ImportFeature.verdict, ImportFeature.left_out)
@@ -52,12 +59,11 @@ _NUMBERS: Final = CompiledQuery(
     )
 )
 _STATES: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.state)
+    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
     .add_columns(func.count().label("number"))
     .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
-    .group_by(ImportFeature.state)
+    .group_by(ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
 )
-_WRITTEN: Final = ("new", "changed")
 _BYTES_TO_WRITE: Final = CompiledQuery(
     columns_of(ImportFeature)
     .add_columns(
@@ -241,37 +247,42 @@ def count_features(account_id: str, import_id: str) -> dict[str, Any]:
     """Count the features of an import, and sum up the hectares of its projects.
 
     Features count by verdict and by overlaps; ``new_plots`` are the new ones that become assets in
-    an import of projects. ``left_out`` features count nowhere else, except that
-    ``left_out_without_place`` are those that would be written without a geometry. ``hectares`` are
-    those of new and changed projects ``before`` and ``after``, and of overlaps with others. Sees
-    the changes of the current transaction.
+    an import of projects, ``namesakes`` new ones whose name is in use. ``left_out`` features count
+    nowhere else, except that ``left_out_without_place`` are those that would be written without a
+    geometry. ``hectares`` are those of new and changed projects ``before`` and ``after``, and of
+    overlaps with others. Sees the changes of the current transaction.
     """
-    names = (
-        *(*VERDICTS, "new_plots", "left_out", "left_out_without_place"),
-        *("overlapping", "overlapping_projects"),
-    )
-    counts: dict[str, Any] = dict.fromkeys(names, 0)
-    before = after = overlap = 0
-    for row in _COUNTS.all({"account_id": account_id, "import_id": import_id}):
-        is_written = row.verdict in _WRITTEN
-        if row.left_out:
-            counts["left_out"] += row.number
-            counts["left_out_without_place"] += (row.number - row.placed) * is_written
-            continue
-        counts[row.verdict] = row.number
-        if row.verdict == "new":
-            counts["new_plots"] = int(row.plots or 0)
-        if is_written:
-            before += int(row.previous_area_m2 or 0)
-            after += int(row.area_m2 or 0)
-            overlap += int(row.overlap_m2 or 0)
-            counts["overlapping"] += row.overlapping
-            counts["overlapping_projects"] += int(row.overlapping_projects or 0)
-    areas = {"before": before, "after": after, "overlapping": overlap}
-    return counts | {"hectares": {name: m2 / 10_000 for name, m2 in areas.items()}}
+    rows = _COUNTS.all({"account_id": account_id, "import_id": import_id})
+    left_out = [row for row in rows if row.left_out]
+    written = [row for row in rows if row.verdict in _WRITTEN and not row.left_out]
+
+    def total(name: str) -> int:
+        return sum(int(getattr(row, name) or 0) for row in written)
+
+    return {
+        **dict.fromkeys(VERDICTS, 0),
+        **{row.verdict: row.number for row in rows if not row.left_out},
+        "left_out": sum(row.number for row in left_out),
+        "left_out_without_place": sum(
+            row.number - row.placed for row in left_out if row.verdict in _WRITTEN
+        ),
+        **{name: total(name) for name in _SUMS},
+        "hectares": {
+            "before": total("previous_area_m2") / 10_000,
+            "after": total("area_m2") / 10_000,
+            "overlapping": total("overlap_m2") / 10_000,
+        },
+    }
+
+
+def written_features(account_id: str, import_id: str) -> list[Any]:
+    """The number of features that were written, by ``verdict``, ``state`` and ``is_plot``."""
+    return _STATES.all(account_id=account_id, import_id=import_id)
 
 
 def count_states(account_id: str, import_id: str) -> dict[str, int]:
     """The number of features that are applied, undone and kept."""
-    rows = _STATES.all(account_id=account_id, import_id=import_id)
-    return {"undone": 0, "kept": 0} | {row.state: row.number for row in rows}
+    states = {"applied": 0, "undone": 0, "kept": 0}
+    for row in written_features(account_id, import_id):
+        states[row.state] += row.number
+    return states

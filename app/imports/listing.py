@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from operator import call
 from typing import Any, Final
@@ -30,81 +30,58 @@ from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
 
 _SUMMARIES: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
-_ONE: Final = CompiledQuery(
-    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)).where(
-        Import.id == bindparam("import_id")
-    )
-)
-_FEATURE_COLUMNS: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
-_SHAPE_COLUMNS: Final = ("number", "name", "verdict", "left_out", "target_id", "geometry")
-_CONDITIONS: Final = {
-    **{
-        name: getattr(ImportFeature, name) == bindparam(name)
-        for name in ("import_id", "verdict", "state", "left_out")
-    },
-    "after": ImportFeature.number > bindparam("after"),
-    "overlapping": ImportFeature.overlaps.is_not(null()),
-    "not overlapping": ImportFeature.overlaps.is_(null()),
-}
-_FLAGS: Final = ("overlapping",)  # conditions without a value
-_COUNT_BEFORE: Final = CompiledQuery(
-    columns_of(ImportFeature)
-    .add_columns(func.count().label("features"))
-    .where(
-        ImportFeature.import_id == bindparam("import_id"),
-        ImportFeature.number < bindparam("number"),
-    )
-)
+_IMPORTS: Final = columns_of(Import, *(getattr(Import, name) for name in COLUMNS))
+_ONE: Final = CompiledQuery(_IMPORTS.where(Import.id == bindparam("import_id")))
 _UNFINISHED: Final = CompiledQuery(
-    columns_of(Import)
-    .add_columns(func.count().label("number"))
+    columns_of(Import, Import.id, Import.kind, Import.project_id, Import.status)
     .where(
         or_(
             *(Import.status == status for status in (*WORKING, "ready")),
             and_(Import.status == "failed", Import.upload_id.is_not(None)),
         )
     )
-)
-_REPLACEABLE: Final = CompiledQuery(
-    columns_of(Import, Import.id, Import.kind, Import.project_id)
-    .where(
-        or_(
-            Import.status == "ready",
-            and_(Import.status == "failed", Import.upload_id.is_not(None)),
-        )
-    )
     .order_by(Import.status, Import.created_at, Import.id)  # "failed" before "ready"
 )
+_IMPORT_CONDITIONS: Final = {
+    "within": is_among_ids(Import.project_id.expression, "within"),
+    "kind": Import.kind == bindparam("kind"),
+    "status": Import.status == bindparam("status"),
+}
+_FEATURES: Final = columns_of(
+    ImportFeature, *(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
+).where(ImportFeature.import_id == bindparam("import_id"))
+_SHAPE_COLUMNS: Final = ("number", "name", "verdict", "left_out", "target_id", "geometry")
+_FEATURE_CONDITIONS: Final = {
+    **{
+        name: getattr(ImportFeature, name) == bindparam(name)
+        for name in ("verdict", "state", "left_out")
+    },
+    "after": ImportFeature.number > bindparam("after"),
+    "before": ImportFeature.number < bindparam("before"),
+    "overlapping": ImportFeature.overlaps.is_not(null()),
+    "not overlapping": ImportFeature.overlaps.is_(null()),
+}
+_FLAGS: Final = ("overlapping",)  # conditions without a value
+_ALL: Final = 2**31 - 1  # features
 
-_SCAN: Final = KeyedRows(
-    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), Import.created_at, Import.id
-)
+_SCAN: Final = KeyedRows(_IMPORTS, Import.created_at, Import.id)
 _SCANNED_AT_ONCE: Final = 20  # each may have 100 KB, mostly names of columns
 _SCAN_KINDS: Final = KeyedRows(
     columns_of(Import, Import.id, Import.kind), Import.created_at, Import.id
 )
-_SCAN_FEATURES: Final = KeyedRows(
-    columns_of(ImportFeature, *_FEATURE_COLUMNS).where(
-        ImportFeature.import_id == bindparam("import_id")
-    ),
-    ImportFeature.number,
-)
+_SCAN_FEATURES: Final = KeyedRows(_FEATURES, ImportFeature.number)
 
 
 def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
     """The record of an import. Raises NotFound, also if the principal may not write its kind."""
-    row = _find_import(principal, import_id)
+    row = find_import(principal, import_id)
     if not principal.may(f"{row.kind}:write"):
         raise not_found()
     return import_record(row, principal)
 
 
-def check_import(principal: Principal, import_id: str) -> None:
-    """Raise NotFound if the principal sees no such import."""
-    _find_import(principal, import_id)
-
-
-def _find_import(principal: Principal, import_id: str) -> Any:
+def find_import(principal: Principal, import_id: str) -> Any:
+    """The row of an import. Raises NotFound if the principal sees no such import."""
     is_known = is_id("import", import_id)
     row = _ONE.first(account_id=principal.account_id, import_id=import_id) if is_known else None
     if row is None or not may_see(principal, row):
@@ -141,8 +118,7 @@ def list_imports(
     if status is not None:
         filters["status"] = status
     values = {"account_id": principal.account_id, **filters}
-    total = int(_imports_count_query(*filters).scalar(**values))
-    rows = _imports_page_query(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    rows, total = _read_page(_list_of_imports(*filters), values, page, per_page)
     return [import_summary(row) for row in rows], total
 
 
@@ -160,8 +136,7 @@ def list_features(
     kind = read_import(principal, import_id)["kind"]
     names, parameters = _filter_conditions(filters)
     values = {"account_id": principal.account_id, "import_id": import_id, **parameters}
-    total = int(_count_features(*names).scalar(**values))
-    rows = _features_query(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    rows, total = _read_page(_list_of_features(*names), values, page, per_page)
     return [feature_record(kind, row) for row in rows], total
 
 
@@ -178,14 +153,17 @@ def shapes_after(
 
 def count_before(account_id: str, import_id: str, number: int) -> int:
     """The number of features of an import before a number."""
-    return int(_COUNT_BEFORE.scalar(account_id=account_id, import_id=import_id, number=number))
+    count, _ = _list_of_features("before")
+    return int(count.scalar(account_id=account_id, import_id=import_id, before=number))
 
 
 def all_features(account_id: str, import_id: str, **filters: Any) -> list[Any]:
     """The rows of all features of an import, in the order of the file, without geometries.
     ``filters`` are as in ``list_features``."""
     names, parameters = _filter_conditions(filters)
-    return _all_features(*names).all(account_id=account_id, import_id=import_id, **parameters)
+    values = {"account_id": account_id, "import_id": import_id, **parameters}
+    _, rows = _list_of_features(*names)
+    return rows.all(**values, size=_ALL, skipped=0)
 
 
 def scan_imports(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
@@ -206,11 +184,6 @@ def scan_features(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]
                 ]
 
 
-def count_unfinished(account_id: str) -> int:
-    """The number of imports that run or are ready, or have failed and still have their file."""
-    return int(_UNFINISHED.scalar(account_id=account_id))
-
-
 def replaceable_import(principal: Principal) -> str | None:
     """The id of the import that gives way to a new one, or None if there is room for both.
 
@@ -220,10 +193,12 @@ def replaceable_import(principal: Principal) -> str | None:
     Raises:
         Conflict: there is no such import.
     """
-    if count_unfinished(principal.account_id) < UNFINISHED_IMPORTS:
+    unfinished = _UNFINISHED.all(account_id=principal.account_id)
+    if len(unfinished) < UNFINISHED_IMPORTS:
         return None
-    for row in _REPLACEABLE.all(account_id=principal.account_id):
-        if may_see(principal, row) and principal.may(f"{row.kind}:write"):
+    for row in unfinished:
+        may_cancel = may_see(principal, row) and principal.may(f"{row.kind}:write")
+        if may_cancel and row.status not in WORKING:
             return str(row.id)
     raise Conflict(  # without their number: a limited credential sees only some of them
         "limit_reached",
@@ -232,51 +207,38 @@ def replaceable_import(principal: Principal) -> str | None:
     )
 
 
-@cache
-def _imports_count_query(*filters: str) -> CompiledQuery:
-    count = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filter_features(count, filters))
+_ListQueries = tuple[CompiledQuery, CompiledQuery]  # the number of all rows, a page of them
 
 
 @cache
-def _imports_page_query(*filters: str) -> CompiledQuery:
-    rows = _filter_features(_SUMMARIES, filters)
-    return CompiledQuery(page_of(rows.order_by(Import.created_at.desc(), Import.id.desc())))
-
-
-def _filter_features(rows: Any, filters: Sequence[str]) -> Any:
-    conditions = {
-        "within": is_among_ids(Import.project_id.expression, "within"),
-        "kind": Import.kind == bindparam("kind"),
-        "status": Import.status == bindparam("status"),
-    }
-    return rows.where(*(conditions[name] for name in filters))
+def _list_of_imports(*filters: str) -> _ListQueries:
+    rows = _SUMMARIES.where(*(_IMPORT_CONDITIONS[name] for name in filters))
+    count = rows.with_only_columns(func.count().label("number"))
+    ordered = rows.order_by(Import.created_at.desc(), Import.id.desc())
+    return CompiledQuery(count), CompiledQuery(page_of(ordered))
 
 
 @cache
-def _count_features(*conditions: str) -> CompiledQuery:
-    count = columns_of(ImportFeature).add_columns(func.count().label("number"))
-    return CompiledQuery(_of_import(count, conditions))
+def _list_of_features(*names: str) -> _ListQueries:
+    rows = _FEATURES.where(*(_FEATURE_CONDITIONS[name] for name in names))
+    count = rows.with_only_columns(func.count().label("number"))
+    return CompiledQuery(count), CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
+
+
+def _read_page(
+    queries: _ListQueries, values: dict[str, Any], page: int, per_page: int
+) -> tuple[list[Any], int]:
+    count, rows = queries
+    return rows.all(**values, size=per_page, skipped=(page - 1) * per_page), count.scalar(**values)
 
 
 @cache
-def _all_features(*conditions: str) -> CompiledQuery:
-    rows = columns_of(ImportFeature, *_FEATURE_COLUMNS, ImportFeature.is_namesake)
-    return CompiledQuery(_of_import(rows, conditions).order_by(ImportFeature.number))
-
-
-@cache
-def _scan_shapes(*conditions: str) -> KeyedRows:
+def _scan_shapes(*names: str) -> KeyedRows:
     columns = (getattr(ImportFeature, name) for name in _SHAPE_COLUMNS)
-    rows = columns_of(ImportFeature, *columns)
+    conditions = (_FEATURE_CONDITIONS[name] for name in (*names, "after"))
+    rows = _FEATURES.with_only_columns(*columns).where(*conditions)
     size: Any = func.coalesce(byte_length(ImportFeature.geometry), 0)
-    return KeyedRows(_of_import(rows, (*conditions, "after")), ImportFeature.number, size=size)
-
-
-@cache
-def _features_query(*conditions: str) -> CompiledQuery:
-    rows = _of_import(columns_of(ImportFeature, *_FEATURE_COLUMNS), conditions)
-    return CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
+    return KeyedRows(rows, ImportFeature.number, size=size)
 
 
 def _filter_conditions(filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
@@ -284,8 +246,3 @@ def _filter_conditions(filters: Mapping[str, Any]) -> tuple[list[str], dict[str,
     names = [name for name in filters if name not in _FLAGS]
     flags = [name if filters[name] else f"not {name}" for name in filters if name in _FLAGS]
     return names + flags, {name: filters[name] for name in names}
-
-
-def _of_import(rows: Any, conditions: Sequence[str]) -> Any:
-    names = ("import_id", *conditions)
-    return rows.where(*(_CONDITIONS[name] for name in names))

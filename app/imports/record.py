@@ -23,10 +23,13 @@ SUMMARY_COLUMNS: Final = (
     *(*_AS_STORED, "crs", "given_crs", "counts", "progress_done", "progress_total"),
     *("created_at", "updated_at", "user_id", "user_email"),
 )
-COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
+COLUMNS: Final = (
+    *SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names", "upload_id",
+)  # fmt: skip
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "metadata_changes", "problems", "outside", "overlaps", "state", "left_out", "is_plot",
+    "is_namesake",
 )  # fmt: skip
 COUNTS: Final = (
     *VERDICTS, "new_plots", "left_out", "without_boundary", "overlapping", "overlapping_projects",

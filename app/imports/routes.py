@@ -41,7 +41,7 @@ _PAGE: Final = page_of(ImportSummarySchema)
 def _import_operation(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
     """An operation that changes one import."""
     rule = f"{method} {_ONE}{action}"
-    return _operation(rule, precheck=listing.check_import, conflicts=True, **contract)
+    return _operation(rule, precheck=listing.find_import, conflicts=True, **contract)
 
 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
@@ -113,7 +113,7 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
 
 @_operation(
     f"GET {_ONE}/features",
-    precheck=listing.check_import,
+    precheck=listing.find_import,
     query=ImportFeatureQuerySchema,
     gives=(200, page_of(ImportFeatureSchema)),
 )
