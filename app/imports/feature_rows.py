@@ -110,7 +110,7 @@ def feature_row(
     if isinstance(feature, RejectedFeature):
         shown = feature.problems[: shown_problems(feature.number)]
         row["problems"] = list(map(_problem_record, shown))
-        row["geometry"] = feature.shape
+        row["geometry"] = feature.geometry
         return row
     assert decision is not None
     row |= {

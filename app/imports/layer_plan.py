@@ -122,6 +122,7 @@ def plan_layer(
     names = layer, crs, mapping.name
     matcher = _layer_matcher(leased.account_id, process, targets, match, names)
     notes = [*_skipped_columns_note(skipped), *_secret_note(scan), *notes, *_zero_note(scan)]
+    notes += _producers_note(scan)
     area_note = note_on_area(crs or layer.crs or "", scan.places.values())
     if area_note and not crs_is_open:
         notes.append(area_note)
@@ -249,6 +250,19 @@ def _zero_note(scan: LayerScan) -> list[str]:
         return []
     features = pluralize(scan.at_zero, "feature is", "features are")
     return [f"{features} at 0, 0, which devices write that do not know their place."]
+
+
+def _producers_note(scan: LayerScan) -> list[str]:
+    """A note if a file for the EUDR names several producers, and not the country of each."""
+    names, countries = (scan.columns.get(name) for name in ("ProducerName", "ProducerCountry"))
+    without = names.filled - (countries.filled if countries else 0) if names else 0
+    if names is None or names.distinct < 2 or without < 1:
+        return []
+    features = pluralize(without, "feature has", "features have")
+    return [
+        f"The file names several producers, and {features} no ProducerCountry. Each plot needs it "
+        "in a file for the EUDR."
+    ]
 
 
 def _choose_match(chosen: str | None, mapping: ColumnMapping, from_here: bool) -> Match:

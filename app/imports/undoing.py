@@ -134,8 +134,7 @@ def _undo_plots_project(principal: Principal, import_: Import) -> None:
             row = _PlotsProject(import_.project_id, format_time(import_.project_made_at))
             Targets().undo(principal, row)
     except (CannotUndo, ApiError) as error:
-        message = error.message if isinstance(error, ApiError) else str(error)
-        note = f"The project of the plots, {import_.project_id}, was kept: {message}"
+        note = f"The project of the plots, {import_.project_id}, was kept: {error}"
         import_.notes = [*import_.notes, note]
 
 
@@ -154,6 +153,5 @@ def _undo_feature(
         with db.session.begin_nested():
             targets.undo(principal, row, prepared)
     except (CannotUndo, ApiError) as error:
-        message = error.message if isinstance(error, ApiError) else str(error)
-        return {"state": "kept", "problems": [asdict(whole_problem("kept", message, "id"))]}
+        return {"state": "kept", "problems": [asdict(whole_problem("kept", str(error), "id"))]}
     return {"state": "undone"}

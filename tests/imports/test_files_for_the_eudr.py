@@ -246,7 +246,9 @@ def test_several_producers_without_countries_are_told(client: Client) -> None:
     people = ("Anna Roth", "Ben Falk", "Anna Roth")
     rows = [feature(square(10 + n), ProducerName=each) for n, each in enumerate(people)]
     (note,) = [each for each in ready(client, *rows)["notes"] if "producers" in each]
-    assert note.startswith("The file names 2 producers, and 3 features have no ProducerCountry.")
+    assert note.startswith(
+        "The file names several producers, and 3 features have no ProducerCountry."
+    )
     rows = [feature(square(10 + n), **FARM | {"ProducerName": p}) for n, p in enumerate(people)]
     assert not any("producers" in each for each in ready(client, *rows)["notes"])
 

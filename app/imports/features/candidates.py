@@ -42,7 +42,13 @@ from app.policy.request_limits import NAME_LENGTH
 from app.values.ids import is_id
 from app.values.kind_schemas import value_field
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import has_control, has_visible, with_line_feeds, without_controls
+from app.values.text import (
+    has_control,
+    has_visible,
+    json_with_line_feeds,
+    with_line_feeds,
+    without_controls,
+)
 
 _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
@@ -143,13 +149,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RejectedFeature:
-    """A feature that cannot be imported, with all its problems. ``shape`` is GeoJSON text for a
-    map; None: its geometry cannot be drawn."""
+    """A feature that cannot be imported, with all its problems. ``geometry`` is GeoJSON text
+    for a map; None: it cannot be drawn."""
 
     number: int
     name: str
     problems: tuple[Problem, ...]
-    shape: str | None = None
+    geometry: str | None = None
     is_plot: bool = False
 
 
@@ -294,17 +300,8 @@ def _with_controls(properties: Mapping[str, Any]) -> list[str]:
     """The columns whose names or texts have control characters."""
     if not has_control(properties):  # mostly, and this takes a fraction of the time
         return []
-    return [
-        column
-        for column, value in properties.items()
-        if _has_control(column) or _has_control(value)
-    ]
-
-
-def _has_control(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.isprintable() and has_control(with_line_feeds(value))
-    return has_control(value)
+    texts = {column: json_with_line_feeds([column, value]) for column, value in properties.items()}
+    return [column for column, text in texts.items() if has_control(text)]
 
 
 def _with_line_feeds(value: object) -> object:

@@ -1,11 +1,10 @@
-"""Notes on the features of a layer: names and texts that were changed, and missing countries."""
+"""Notes on the names and texts of features that were changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from app.formats.features import SourceFeature
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, default_prefix
 from app.policy.request_limits import NAME_LENGTH
 from app.values.text import pluralize, without_controls
@@ -59,33 +58,6 @@ class TextChanges:
         columns = [f"“{without_controls(column)}”" for column in self._columns]
         rest = len(columns) - _LISTED_COLUMNS
         return ", ".join(columns[:_LISTED_COLUMNS]) + (f" and {rest} more" if rest > 0 else "")
-
-
-class ProducerCounts:
-    """Counts the producers that a file for the EUDR names, and the features without a country."""
-
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-        self._without_country = 0
-
-    def counted(self, feature: SourceFeature) -> SourceFeature:
-        """Count a feature, and return it."""
-        name = feature.properties.get("ProducerName")
-        if name not in (None, ""):
-            self._names.add(str(name).strip())
-            country = feature.properties.get("ProducerCountry")
-            self._without_country += country in (None, "")
-        return feature
-
-    def notes(self) -> Iterator[str]:
-        """Yield a sentence if the file names several producers, and not the country of each."""
-        if len(self._names) < 2 or not self._without_country:
-            return
-        yield (
-            f"The file names {len(self._names):,} producers, and "
-            f"{_features_have(self._without_country)} no ProducerCountry. Each plot needs it in a "
-            "file for the EUDR."
-        )
 
 
 def _features_have(number: int) -> str:

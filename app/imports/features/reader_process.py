@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar
@@ -223,17 +223,10 @@ class ReaderProcess:
         """Yield checked features of a layer, in lists that fit into one transaction."""
         self._send("features", layer, crs, options)
         features, last = 0, 0
-        while batch := self._receive(
-            lambda value: [_decode_feature(each, options) for each in typed_value(list, value)]
-        ):
-            features += len(batch)
-            numbers = [last, *(feature.number for feature in batch)]
+        while batch := self._receive(partial(_decode_batch, options, last)):
+            features, last = features + len(batch), batch[-1].number
             if features > self._max_features:
                 raise FileInvalid(_TOO_MANY)
-            if any(later <= number for number, later in pairwise(numbers)):
-                log.error("the reader process sent features out of order")
-                raise FileInvalid(_BROKEN)
-            last = numbers[-1]
             yield batch
 
     def notes(self) -> list[str]:
@@ -321,6 +314,16 @@ def _decode_scan(value: Any) -> LayerScan:
 def _check_samples(samples: Iterable[Iterable[str]]) -> None:
     for sample in chain.from_iterable(samples):
         _check_length(sample, SAMPLE_LENGTH)
+
+
+def _decode_batch(options: ReadOptions, last: int, value: Any) -> Batch:
+    """Features with numbers after the last one of the batch before."""
+    features = [_decode_feature(each, options) for each in typed_value(list, value)]
+    for feature in features:
+        if feature.number <= last:
+            raise ValueError
+        last = feature.number
+    return features
 
 
 def _decode_feature(value: Any, options: ReadOptions) -> Candidate | RejectedFeature:

@@ -53,9 +53,9 @@ from app.imports.features.candidates import (
     feature_name,
     stored_values,
 )
-from app.imports.features.corners import JoinedCorners
+from app.imports.features.corners import joined_corners
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
-from app.imports.features.layer_notes import ProducerCounts, TextChanges
+from app.imports.features.layer_notes import TextChanges
 from app.imports.features.mapping import LayerScan, shorten_value
 from app.imports.features.reading_once import ReadOnce
 from app.imports.features.typed_json import decode_value, encode_value
@@ -71,7 +71,7 @@ NUMBER: Final = Struct("!i")  # a process id, an exit code
 _RANDOM_ACCESS: Final = ("shp", "gpkg")  # a few features are read without the rest of the file
 _SAMPLED_FEATURES: Final = 20
 # Columns that are looked at whether or not they are imported.
-_READ: Final = frozenset({"id", "project_id", "ProducerName", "ProducerCountry"})
+_READ: Final = frozenset({"id", "project_id"})
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
@@ -79,7 +79,7 @@ _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
 
 class OpenOptions(NamedTuple):
     """How to open a file. ``swap``: x and y change places. ``corners_by``: points are corners of
-    areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with the geometries
+    areas (``joined_corners``); None: they are points. ``geometry``: the columns with the geometries
     (``FormatReader.choose_geometry``). ``encoding``: of the texts; None: the file's, or the usual
     one where the shapes are by the system ``crs``, else in ``countries``. ``letters`` and
     ``zone_letter``: what letters with two meanings mean."""
@@ -173,10 +173,20 @@ def answer_questions(seconds: int, memory: int) -> None:
         _QuestionLoop(seconds or float("inf")).run()
 
 
+class _OpenFile(NamedTuple):
+    reader: FormatReader
+    corners_by: str | None = None
+
+    def read_features(self, layer: Layer, crs: str | None) -> Iterator[SourceFeature]:
+        if self.corners_by is None:
+            return self.reader.read_features(layer, crs)
+        return joined_corners(self.reader, layer, crs, self.corners_by)
+
+
 class _QuestionLoop:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._reader: FormatReader | None = None
+        self._file: _OpenFile | None = None
 
     def run(self) -> None:
         while question := read_message(sys.stdin.fileno()):
@@ -197,15 +207,15 @@ class _QuestionLoop:
         if name == "open":
             path, options = arguments
             reader, guesses = _opened(Path(path), OpenOptions(*options))
-            self._reader = reader
+            self._file = _OpenFile(reader, OpenOptions(*options).corners_by)
             layers = reader.layers
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
                 layers = tuple(
                     replace(layer, geometry=_first_geometry_kind(reader, layer)) for layer in layers
                 )
             yield OpenedFile(reader.format, layers, tuple(guesses), reader.geometry_choices)
-        elif self._reader is not None:
-            yield from _ANSWERS[name](self._reader, *arguments)
+        elif self._file is not None:
+            yield from _ANSWERS[name](self._file, *arguments)
 
 
 def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]]:
@@ -230,15 +240,19 @@ def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]
 
 def _countries(reader: FormatReader, crs: str | None) -> set[str]:
     """The countries of the first shapes of a file, as far as they are known."""
-    notes, countries = list(reader.notes), set[str | None]()
+    features = (each for layer in reader.layers for each in _first_features(reader, layer, crs))
+    positions = filter(None, (first_position(feature.geometry) for feature in features))
+    found = {country_at(*position) for position in positions if is_degrees(position)}
+    return {country for country in found if country}
+
+
+def _first_features(reader: FormatReader, layer: Layer, crs: str | None) -> list[SourceFeature]:
+    """A few features of a layer, as far as they can be read, without notes on them."""
+    notes, features = list(reader.notes), list[SourceFeature]()
     with suppress(FileInvalid):
-        for layer in reader.layers:
-            for feature in islice(reader.read_features(layer, crs), _SAMPLED_FEATURES):
-                position = first_position(feature.geometry)
-                if position is not None and is_degrees(position):
-                    countries.add(country_at(*position))
-    reader.notes[:] = notes
-    return {country for country in countries if country}
+        features += islice(reader.read_features(layer, crs), _SAMPLED_FEATURES)
+    reader.notes[:] = notes  # they are complete when all features are read
+    return features
 
 
 def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
@@ -247,7 +261,7 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
         reader.choose_geometry(options.geometry)
     if options.encoding == TWICE:
         reader = ReadOnce(reader)
-    return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)
+    return reader
 
 
 def _send_answer(answer: list[Any]) -> None:
@@ -259,21 +273,15 @@ def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
     cheap."""
     if reader.format not in _RANDOM_ACCESS or len(reader.layers) < 2:
         return None
-    notes, kind = list(reader.notes), None
-    with suppress(FileInvalid):
-        features = islice(reader.read_features(layer, AS_IN_FILE), _SAMPLED_FEATURES)
-        kind = next(
-            (geometry_kind(feature.geometry) for feature in features if feature.geometry), None
-        )
-    reader.notes[:] = notes  # the notes on features are complete when all are read
-    return kind
+    geometries = (feature.geometry for feature in _first_features(reader, layer, AS_IN_FILE))
+    return next((geometry_kind(geometry) for geometry in geometries if geometry), None)
 
 
 def _scan_import_layer(
-    reader: FormatReader, sent_layer: Any, crs: str | None, max_features: int | None
+    file: _OpenFile, sent_layer: Any, crs: str | None, max_features: int | None
 ) -> Iterator[LayerScan]:
     scan, layer = LayerScan(), decode_value(Layer, sent_layer)
-    for feature in reader.read_features(layer, crs):
+    for feature in file.read_features(layer, crs):
         scan.add(feature)
         if max_features is not None and scan.features > max_features:
             raise FileInvalid(
@@ -289,36 +297,36 @@ def _scan_import_layer(
 
 
 def _repeated_names(
-    reader: FormatReader, layer: Any, crs: str | None, column: str | None, of_points: bool | None
+    file: _OpenFile, layer: Any, crs: str | None, column: str | None, of_points: bool | None
 ) -> Iterator[list[str]]:
     named = replace(decode_value(Layer, layer), columns=(column or "",))
     names = Counter(
         fold_text(cut_name(feature_name(feature.properties, column)))
-        for feature in reader.read_features(named, crs)
+        for feature in file.read_features(named, crs)
         if of_points in (None, geometry_kind(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
 
 
 def _read_features(
-    reader: FormatReader, layer: Any, crs: str | None, sent_options: Any
+    file: _OpenFile, layer: Any, crs: str | None, sent_options: Any
 ) -> Iterator[list[Any]]:
     options: ReadOptions = decode_value(ReadOptions, sent_options)
-    producers, changes = ProducerCounts(), TextChanges()
+    changes, note = TextChanges(), file.reader.note
     read: Layer = decode_value(Layer, layer)
     columns = [name for name in read.columns if name in _READ or options.imports(name)]
     read = replace(read, columns=tuple(columns))
-    features: Iterator[SourceFeature] = map(producers.counted, reader.read_features(read, crs))
+    features = file.read_features(read, crs)
     if options.kind == "assets" or options.points_as_plots:
-        features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
-    checked = (check_feature(feature, options, reader.note) for feature in features)
+        features = _single_points(features, note, is_mixed=options.points_as_plots)
+    checked = (check_feature(feature, options, note) for feature in features)
     # Each list fits into one transaction.
     for batch in batched_by_bytes(checked, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
         for feature in batch:
             changes.add(feature)
         yield list(map(_sent_feature, batch))
-    for note in (*changes.notes(options), *producers.notes()):
-        reader.note(note)
+    for change in changes.notes(options):
+        note(change)
     yield []
 
 
@@ -364,8 +372,8 @@ def _sent_feature(feature: Candidate | RejectedFeature) -> RejectedFeature | dic
     return {"number": feature.number, "values": values, "geometry": text}
 
 
-def _reader_notes(reader: FormatReader) -> Iterator[list[str]]:
-    yield reader.notes
+def _reader_notes(file: _OpenFile) -> Iterator[list[str]]:
+    yield file.reader.notes
 
 
 _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
@@ -377,9 +385,7 @@ _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
 
 
 def _geometry_bytes(feature: Candidate | RejectedFeature) -> int:
-    if isinstance(feature, RejectedFeature):
-        return len(feature.shape or "")
-    return 0 if feature.boundary is None else len(feature.boundary.text)
+    return len(feature.geometry or "")
 
 
 def _restrict_process() -> None:

@@ -111,15 +111,16 @@ def test_only_columns_that_are_imported_are_read_again(path: Path) -> None:
         return iter(())
 
     reader.read_features = read_features  # type: ignore[method-assign]
-    columns = "name", "code", "a", "b", "ProducerName"
+    columns = "name", "code", "a", "b", "id"
     sent = [
         replace(reader.layers[0], columns=columns),
         ReadOptions("projects", ColumnMapping({"name": "name"}, ("a",))),
     ]
     layer, options = json.loads(encode_value(sent))
-    assert [*reader_program._read_features(reader, layer, None, options)] == [[]]
-    assert [*reader_program._repeated_names(reader, layer, None, "code", None)] == [[]]
-    assert asked == [{"name", "a", "ProducerName"}, {"code"}]
+    file = reader_program._OpenFile(reader)
+    assert [*reader_program._read_features(file, layer, None, options)] == [[]]
+    assert [*reader_program._repeated_names(file, layer, None, "code", None)] == [[]]
+    assert asked == [{"name", "a", "id"}, {"code"}]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="of Linux")
@@ -319,7 +320,7 @@ def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.Monkey
         {"values": {"area_m2": "1"}},
         {"geometry": '"x"'},
         {"geometry": '{"type":"Point","coordinates":["a",0]}'},
-        {"problems": [{"code": 1}], "name": "a", "shape": None, "is_plot": False},
+        {"problems": [{"code": 1}], "name": "a", "geometry": None, "is_plot": False},
     ]
     for change in changes:
         with pytest.raises(FileInvalid, match="An error in the service"):
