@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -23,7 +24,7 @@ from pyproj.transformer import TransformerGroup
 from app.formats.crs_search import Box, find_systems, is_within
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable_geometry
-from app.geometry import GeometryInvalid, Problem
+from app.geometry import GeometryInvalid
 from app.policy.files import CRS_LENGTH
 
 set_network_enabled(False)  # no grid is downloaded, whatever PROJ_NETWORK says
@@ -54,10 +55,11 @@ _NAMES: Final = tuple(
 _ALIASES: Final = {"wgs84": "EPSG:4326", "wgs 84": "EPSG:4326", "crs84": "OGC:CRS84"}
 
 # Web Mercator as GDAL writes it: the ellipsoid is in this extension alone.
-_EXTENSION: Final = re.compile(r'extension\s*[\[(]\s*"PROJ4"\s*,\s*"([^"]*)"', re.IGNORECASE)
 _WEB_MERCATOR: Final = re.compile(
-    r"\+proj=merc|\+[ab]=6378137(\.0*)?|\+(lat_ts|lon_0|x_0|y_0)=0(\.0*)?|\+k=1(\.0*)?|\+units=m"
-    r"|\+nadgrids=@null|\+wktext|\+no_defs|\+over"
+    r'extension\s*[\[(]\s*"PROJ4"\s*,\s*"(?:\s*+\+(?:proj=merc|[ab]=6378137(?:\.0*)?'
+    r"|(?:lat_ts|lon_0|x_0|y_0)=0(?:\.0*)?|k=1(?:\.0*)?|units=m|nadgrids=@null|wktext|no_defs|over)"
+    r'(?=[\s"]))*+\s*+"',
+    re.IGNORECASE,
 )
 # Other parts of WKT that can have PROJ's own language, or the name of a file.
 _FOREIGN: Final = re.compile(
@@ -107,7 +109,12 @@ class Projection:
             degrees = np.round(np.column_stack([lon, lat]), _DECIMALS)
         finite = np.isfinite(degrees).all(axis=1)
         if not finite.all():
-            raise GeometryInvalid([self._out_of_reach(*points[finite.argmin()].tolist())])
+            x, y = points[finite.argmin()].tolist()
+            message = (
+                f"The position ({x:.10g}, {y:.10g}) is outside the area of {self.name}, the "
+                "coordinate reference system of the file. Check the position and the system."
+            )
+            raise GeometryInvalid([unreadable_geometry(message, "out_of_range")])
         return replace_positions(geometry, degrees)
 
     @property
@@ -130,13 +137,6 @@ class Projection:
         )
         is_small = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
         return (west, south, east, north) if is_small else None
-
-    def _out_of_reach(self, x: float, y: float) -> Problem:
-        message = (
-            f"The position ({x:.10g}, {y:.10g}) is outside the area of {self.name}, the coordinate "
-            "reference system of the file. Check the position and the system."
-        )
-        return unreadable_geometry(message, "out_of_range")
 
 
 @lru_cache(maxsize=32)
@@ -197,20 +197,14 @@ def _parse_crs(text: str) -> CRS:
             f"The definition of the coordinate reference system has more than {CRS_LENGTH:,} "
             f"characters. {_CONVERT}"
         )
-    try:
+    with suppress(ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
         if code := authority_and_code(text):
             return CRS.from_authority(*code)
         if re.match(r"\A\w++\s*+[\[(]", text):
             return CRS.from_wkt(_without_files(text))
-    except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
-        raise _unknown_crs(text) from None
-    raise _unknown_crs(text)
-
-
-def _unknown_crs(text: str) -> FileInvalid:
     systems = find_systems(text, (), _SUGGESTIONS) if len(text) < _LONGEST_NAME else []
     suggestions = " or ".join(f"{system.code} ({system.name})" for system in systems)
-    return FileInvalid(
+    raise FileInvalid(
         f'"{_printable_beginning(text, 60)}" is not a known coordinate reference system. '
         + (f"Do you mean {suggestions}?" if suggestions else _GIVE)
     )
@@ -230,11 +224,7 @@ def authority_and_code(text: str) -> tuple[str, str] | None:
 def _without_files(wkt: str) -> str:
     """Return the WKT, if it names no file and has nothing in PROJ's language but Web Mercator.
     Raises FileInvalid."""
-    rest = wkt
-    for extension in _EXTENSION.finditer(wkt):
-        if all(map(_WEB_MERCATOR.fullmatch, extension[1].split())):
-            rest = rest.replace(extension[0], "")
-    if _FOREIGN.search(rest):
+    if _FOREIGN.search(_WEB_MERCATOR.sub("", wkt)):
         raise FileInvalid(
             "The definition of the coordinate reference system contains a PROJ string or the name "
             f"of a file, which are not read. {_CONVERT}"

@@ -66,7 +66,7 @@ def test_names_are_those_of_the_whatwg_and_of_python(subtests: pytest.Subtests) 
     for labels, name in (
         ("cp1250 windows-1250 x-cp1250 CP1250 windows_1250 1250", "cp1250"),
         ("latin1 iso-8859-1 iso8859-1 l1 ascii us-ascii windows-1252", "cp1252"),
-        ("iso-8859-2 latin2 l2 csisolatin2 iso_8859-2", "iso-8859-2"),
+        ("iso-8859-2 latin2 l2 csisolatin2 iso_8859-2 88592 8859-2", "iso-8859-2"),
         ("iso-8859-9 latin5 windows-1254", "cp1254"),
         ("macintosh mac-roman x-mac-roman mac_roman", "mac-roman"),
         ("x-mac-cyrillic x-mac-ukrainian", "mac-cyrillic"),
@@ -74,7 +74,7 @@ def test_names_are_those_of_the_whatwg_and_of_python(subtests: pytest.Subtests) 
         ("shift_jis sjis shift-jis x-sjis windows-31j ms932 csshiftjis cp932", "shift_jis"),
         ("euc-kr ks_c_5601-1987 windows-949 korean euc_kr", "euc-kr"),
         ("big5 x-x-big5 cp950", "big5"),
-        ("utf8 UTF-8 unicode-1-1-utf-8 utf_8_sig", "utf-8"),
+        ("utf8 UTF-8 unicode-1-1-utf-8 utf_8_sig 65001", "utf-8"),
         ("koi8-r koi koi8_r", "koi8-r"),
         ("tis-620 windows-874 iso-8859-11 dos-874", "cp874"),
         ("ibm866 cp866 866", "cp866"),

@@ -243,6 +243,7 @@ def test_encodings(tmp_path: Path) -> None:
         (["Föhre", "Eiche"], b"UTF-8", 0, False),
         (["Föhre"], b"utf8\r\n", 0x57, False),
         (["Föhre"], b"", 0, True),
+        (["Föhre"], b"1252", 0, True),
         ([b"F\xf6hre"], b"", 0, True),
         ([b"F\xf6hre"], b"UTF-8", 0, True),
         ([b"F\xf6hre"], b"88591", 0, False),
