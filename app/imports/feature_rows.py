@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from typing import Any, Final, cast
 
@@ -64,6 +64,7 @@ _STATES: Final = CompiledQuery(
     .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
     .group_by(ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
 )
+_DECIDED: Final = tuple(each.name for each in fields(Decision))
 _BYTES_TO_WRITE: Final = CompiledQuery(
     columns_of(ImportFeature)
     .add_columns(
@@ -87,21 +88,15 @@ def feature_row(
     account_id: str, import_id: str, feature: Candidate | RejectedFeature, decision: Decision | None
 ) -> dict[str, Any]:
     """The row of a feature; without a decision, of a rejected one."""
+    decision = decision or Decision("rejected", feature.name)
     row: dict[str, Any] = {
         "import_id": import_id,
         "account_id": account_id,
         "number": feature.number,
-        "name": feature.name,
-        "verdict": "rejected",
+        **{name: getattr(decision, name) for name in _DECIDED},
+        "external_id": None,
         "is_plot": feature.is_plot,
-        "target_id": None,
-        "area_m2": None,
-        "previous_area_m2": None,
-        "changes": [],
-        "metadata_changes": [],
-        "is_namesake": False,
         "problems": [],
-        "outside": None,
         "overlaps": None,
         "overlap_m2": None,
         "values": {},
@@ -112,18 +107,7 @@ def feature_row(
         row["problems"] = list(map(_problem_record, shown))
         row["geometry"] = feature.geometry
         return row
-    assert decision is not None
-    row |= {
-        "name": decision.name,
-        "verdict": decision.verdict,
-        "target_id": decision.target_id,
-        "area_m2": decision.area_m2,
-        "previous_area_m2": decision.previous_area_m2,
-        "changes": list(decision.changes),
-        "metadata_changes": list(decision.metadata_changes),
-        "is_namesake": decision.is_namesake,
-        "outside": decision.outside,
-    }
+    row["external_id"] = feature.external_id
     if decision.verdict in _WRITTEN:
         row["values"], row["geometry"] = stored_values(feature), feature.geometry
     return row

@@ -33,7 +33,7 @@ from app.imports.features.reader_process import ReaderProcess
 from app.imports.features.reader_program import OpenedFile, OpenOptions
 from app.imports.features.targets import Matcher, Targets, import_targets
 from app.imports.leases import LeasedImport, LeaseLost, lock_leased
-from app.imports.questions import project_places, questions_of
+from app.imports.questions import project_places, questions_of, suggested_ids
 from app.models import Import
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import GEOMETRY_COLUMNS
@@ -118,6 +118,7 @@ def plan_layer(
     from_here, ignored, skipped = is_export(scan), ignored_columns(scan, choices.kind), list[str]()
     if not from_here:  # an export has what is beyond the limit in one column
         mapping, skipped = within_key_limit(mapping, scan, ignored)
+    suggestions = suggested_ids(scan, mapping, ignored)
     match = _choose_match(choices.match, mapping, from_here)
     names = layer, crs, mapping.name
     matcher = _layer_matcher(leased.account_id, process, targets, match, names)
@@ -131,7 +132,7 @@ def plan_layer(
         import_.mapping, import_.match = mapping.as_json(), match
         if not asks_name:
             import_.mapping = {"name": None, **import_.mapping}  # it may have been chosen
-        found = asdict(layer) | {"found": dict(reading.columns)}
+        found = asdict(layer) | {"found": dict(reading.columns), "suggestions": suggestions}
         import_.layers = [found if each["name"] == layer.name else each for each in import_.layers]
         import_.questions, import_.progress_total = questions, scan.features
         import_.notes = [*import_.notes, *notes]

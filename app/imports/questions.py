@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from app.auth.tenant import columns_of
@@ -23,6 +23,7 @@ from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
     are_plots,
+    id_options,
     is_export,
     name_options,
     plot_ids,
@@ -435,15 +436,27 @@ def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
 def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     if mapping.name:
         return None
-    options = [
+    options = _column_options(scan, "name", name_options(scan, mapping.fields.values()))
+    message = "No column was taken as the name. Is it one of these?"
+    return question_record("name", message, options) if options else None
+
+
+def suggested_ids(scan: LayerScan, mapping: ColumnMapping, ignored: Collection[str]) -> list[Json]:
+    """Options for the external id. None is taken unasked: it decides what later imports change."""
+    if mapping.has_external_id or is_export(scan):
+        return []
+    names = id_options(scan, ignored)
+    return _column_options(scan, "external_id", names, match="external_id")
+
+
+def _column_options(scan: LayerScan, field: str, names: list[str], **put: Any) -> list[Json]:
+    return [
         option_record(
             f"The column “{name}”",
             scan.features,
             sample=_column_samples(scan, name),
-            mapping={"name": name},
+            mapping={field: name},
+            **put,
         )
-        for name in name_options(scan, mapping.fields.values())[:OPTIONS]
+        for name in names[:OPTIONS]
     ]
-    if not options:
-        return None
-    return question_record("name", "No column was taken as the name. Is it one of these?", options)

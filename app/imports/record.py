@@ -26,27 +26,29 @@ SUMMARY_COLUMNS: Final = (
 COLUMNS: Final = (
     *SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names", "upload_id",
 )  # fmt: skip
-FEATURE_COLUMNS: Final = (
-    "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
-    "metadata_changes", "problems", "outside", "overlaps", "state", "left_out", "is_plot",
-    "is_namesake",
+_OF_FEATURE: Final = (  # as stored
+    "number", "name", "external_id", "verdict", "left_out", "state", "changes", "metadata_changes",
+    "problems",
 )  # fmt: skip
+FEATURE_COLUMNS: Final = (
+    *(*_OF_FEATURE, "target_id", "area_m2", "previous_area_m2", "outside", "overlaps", "is_plot"),
+    "is_namesake",
+)
 COUNTS: Final = (
     *VERDICTS, "new_plots", "left_out", "without_boundary", "overlapping", "overlapping_projects",
     "undone", "kept",
 )  # fmt: skip
 _NAMED_COUNTRIES: Final = 5
-_HIDDEN: Final = frozenset({"found", "encoding", "is_guessed"})  # of layers: others say the same
+# Of layers: other members of the record say the same.
+_HIDDEN: Final = ("found", "suggestions", "encoding", "is_guessed")
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 
 def import_record(row: Import | Any, principal: Principal | None = None) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``; for a principal, with
     the hectares of the account and the limit of its plan."""
-    found = next((each.get("found") for each in row.layers if each["name"] == row.layer), None)
-    layers = [
-        {name: value for name, value in each.items() if name not in _HIDDEN} for each in row.layers
-    ]
+    layer: dict[str, Any] = next((each for each in row.layers if each["name"] == row.layer), {})
+    layers = [{name: each[name] for name in each if name not in _HIDDEN} for each in row.layers]
     record = import_summary(row)
     if principal is not None and row.kind == "projects":
         areas, used = record["hectares"], read_counters(principal.account_id).area_m2
@@ -55,8 +57,9 @@ def import_record(row: Import | Any, principal: Principal | None = None) -> dict
         record["hectares"] = areas | account
     return record | {
         "layers": layers,
-        "mapping": row.mapping and {**(found or {}), **row.mapping},
+        "mapping": row.mapping and {**layer.get("found", {}), **row.mapping},
         "questions": row.questions if row.status == "ready" else [],
+        "suggestions": layer.get("suggestions", []) if row.status == "ready" else [],
         "left_out": row.left_out,
         "names": row.names or {},
     }
@@ -122,19 +125,12 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
         {"overlaps": row.overlaps or []} if kind == "projects" else {"outside": row.outside}
     )
     return {
-        "number": row.number,
-        "name": row.name,
+        **{name: getattr(row, name) for name in _OF_FEATURE},
         "kind": kind,
-        "verdict": row.verdict,
-        "left_out": row.left_out,
-        "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
         **kind_fields,
         "area_hectares": hectares(row.area_m2),
         "previous_area_hectares": hectares(row.previous_area_m2),
-        "changes": row.changes,
-        "metadata_changes": row.metadata_changes,
-        "problems": row.problems,
     }
 
 

@@ -573,6 +573,7 @@ class ImportSchema(ImportSummarySchema):
         ],
         "mapping": {**_EXAMPLE_MAPPING, "description": None},
         "questions": [],
+        "suggestions": [],
         "left_out": [3],
         "names": {"7": "Brice Creek"},
     }
@@ -586,6 +587,13 @@ class ImportSchema(ImportSummarySchema):
                 "Questions about the file, the most important first. Answer those that are "
                 "`required` before you apply the import."
             )
+        },
+    )
+    suggestions = fields.List(
+        fields.Nested(ImportOptionSchema),
+        metadata={
+            "description": "Columns to choose as the external id, if none was taken: all features "
+            "have one, and each differs. The likeliest comes first."
         },
     )
     left_out = fields.List(fields.Integer())
@@ -615,6 +623,7 @@ class ImportFeatureSchema(OutputSchema):
     example: ClassVar = {
         "number": 7,
         "name": "Cottage Grove District",
+        "external_id": "061502",
         "kind": "projects",
         "verdict": "changed",
         "left_out": False,
@@ -645,6 +654,9 @@ class ImportFeatureSchema(OutputSchema):
 
     number = fields.Integer(metadata={"description": "Position in the layer, from 1."})
     name = fields.String()
+    external_id = fields.String(
+        allow_none=True, metadata={"description": "In the file; null too if it is rejected."}
+    )
     kind = Choice(
         "ImportKind",
         KINDS,

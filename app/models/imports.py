@@ -151,6 +151,7 @@ class ImportFeature(Base):
     number: Mapped[int] = mapped_column(Integer, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
     name: Mapped[str] = mapped_column(Text)
+    external_id: Mapped[str | None] = mapped_column(Text)
     verdict: Mapped[str] = mapped_column(String(10))
     target_id: Mapped[str | None] = mapped_column(Key)
     area_m2: Mapped[int | None] = mapped_column(BigInteger)

@@ -74,11 +74,16 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "uk": "ділянка виділ",
     },
     "number": {  # beside a unit
-        "": "no nr num id code",
+        "": "no num",
         "de nl": "nummer",
         "en": "number ref",
         "es it pt": "numero",
         "pl": "numer",
+    },
+    "code": {  # of anything; behind a unit, it is a number too
+        "": "id nr code cod kod",
+        "es pt": "codigo",
+        "it": "codice",
     },
     "other": {  # whose name is not the name of a place
         "": "user file layer folder species scientific common",

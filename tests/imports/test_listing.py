@@ -14,7 +14,7 @@ def test_a_list_leaves_out_the_names_of_layers_and_columns(client: Client) -> No
     (listed,) = client.get("/v1/imports").json["data"]
     assert record == read(client, record["id"])
     assert record["layers"][0]["columns"] == ["name"]
-    for name in ("layers", "mapping", "questions", "left_out", "names"):
+    for name in ("layers", "mapping", "questions", "suggestions", "left_out", "names"):
         del record[name]
     for name in ("account", "limit"):
         del record["hectares"][name]

@@ -284,6 +284,26 @@ def test_a_column_for_the_names_is_offered(client: Client) -> None:
     assert [one["name"] for one in features_of(client, record)] == ["K-0", "K-1", "K-2"]
 
 
+def test_a_column_for_the_external_ids_is_offered_and_not_taken(client: Client) -> None:
+    shapes = [feature(square(n), name=f"W{n}", owner="Ann", stand_id=f"S-{n}") for n in range(3)]
+    record = ready(client, *shapes)
+    assert (record["mapping"], record["match"]) == ({"name": "name", "metadata": None}, "none")
+    assert record["questions"] == []
+    assert {one["external_id"] for one in features_of(client, record)} == {None}
+    (option,) = record["suggestions"]
+    assert option["put"] == {"mapping": {"external_id": "stand_id"}, "match": "external_id"}
+    assert option["sample"] == {"stand_id": ["S-0", "S-1", "S-2"]}
+    record = answered(client, record, **option["put"])
+    assert record["suggestions"] == []
+    assert record["match"] == "external_id"
+    assert [one["external_id"] for one in features_of(client, record)] == ["S-0", "S-1", "S-2"]
+    act(client, record, "apply")
+    assert [one["external_id"] for one in features_of(client, record)] == ["S-0", "S-1", "S-2"]
+    record = ready(client, *shapes)
+    assert record["counts"]["same"] == 3
+    assert [one["external_id"] for one in features_of(client, record)] == ["S-0", "S-1", "S-2"]
+
+
 def test_who_wants_numbers_is_not_asked_again(client: Client) -> None:
     record = ready(client, feature(square(), kod="K"), mapping=json.dumps({"name": None}))
     assert codes(record) == []

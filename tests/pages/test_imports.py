@@ -300,6 +300,26 @@ def test_columns_are_chosen_by_their_numbers(browser: Browser, client: Client) -
     assert project["metadata"] == {"kept": 1}
 
 
+def test_columns_that_may_be_the_external_id_come_first(browser: Browser, client: Client) -> None:
+    woods = [feature(square(n), name=f"W{n}", owner="<b>", code=f"K-{n}") for n in range(3)]
+    page = ready(browser, *woods)
+    assert "External id no column; each row differs in code" in page.text
+    choice = page.response.text.split('<select id="column_external_id"')[1].split("</select>")[0]
+    assert re.findall(r'label="([^"]*)|>([^<]+)</option>', choice) == [
+        ("", "No column"), ("Each row differs", ""), ("", "code, such as K-0"),
+        ("", "name"), ("", "owner"),
+    ]  # fmt: skip
+    assert "selected" not in choice.replace('value="none" selected', "")
+    (number,) = re.findall(r'value="(\d+)"[^>]*>code', choice)
+    page = act(browser, "change", column_external_id=number)
+    assert "External id code Metadata owner" in page.text
+    assert "External id K-2" in page.text
+    assert "Each row differs" not in page.text
+    act(browser, "apply")
+    ids = {one["external_id"] for one in client.get("/v1/projects").json["data"]}
+    assert ids == {"K-0", "K-1", "K-2"}
+
+
 def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
     page = upload(browser, b"%PDF-1.7 not a map", "plan.pdf")
     work(browser)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-Verdict = Literal["new", "changed", "same"]
+Verdict = Literal["new", "changed", "same", "rejected"]
 Match = Literal["external_id", "name", "none"]
 
 

@@ -23,6 +23,7 @@ from app.imports.features.geometries import (
 )
 from app.policy.eudr import VERIFICATION
 from app.policy.fields import ASSET, PROJECT, Field
+from app.policy.files import FEATURES
 from app.policy.headings import heading_words, plain_heading, usual_headings
 from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
@@ -62,6 +63,11 @@ _ONLY_PLOT_COLUMNS: Final = frozenset({
 })  # fmt: skip
 _PLACE: Final = "productionplace"
 _MOST_DISTINCT: Final = 1000  # values of a column that are counted
+_CODE: Final = re.compile(rf"[^\s°]{{1,{SAMPLE_LENGTH}}}")
+_DATE: Final = re.compile(r"\d{4}(\D)\d\d?\1\d\d?(?!\d)|\d\d?(\D)\d\d?\2\d{4}(?!\d)")
+_PLACES: Final = frozenset(
+    word for meaning in (*GEOMETRY_COLUMNS, "position") for word in usual_headings(meaning)
+)
 _YES: Final = frozenset({"yes", "no", "true", "false", "y", "n"})
 _COUNTERS: Final = frozenset({"fid", "gid", "id", "objectid", "ogcfid"})  # which tell nothing
 _PLOT_IDS: Final = ("external_id", "plotid", "plot_id")
@@ -80,15 +86,13 @@ class ColumnUse:
     """How a column is used over all features.
 
     ``filled`` counts values, ``whole`` the whole numbers among them, ``measured`` other numbers and
-    those with a unit, ``runs`` how often a value differs from the one before. ``varies``: not all
-    values are the same. ``is_secret``: some have a verification number. ``samples`` are the first
-    different values, as texts. ``distinct`` counts different values up to 1,000, by their hashes in
-    ``seen``.
+    those with a unit, ``runs`` how often a value differs from the one before. ``is_secret``: some
+    have a verification number. ``samples`` are the first different values, as texts. ``distinct``
+    counts different values up to 1,000, by their hashes in ``seen``. ``are_codes``: no value is
+    there twice, and all are whole numbers or short texts without spaces.
     """
 
     filled: int = 0
-    first: object = None
-    varies: bool = False
     is_secret: bool = False
     whole: int = 0
     measured: int = 0
@@ -97,10 +101,15 @@ class ColumnUse:
     samples: list[str] = field(default_factory=list)
     distinct: int = 0
     seen: dict[int, None] = field(default_factory=dict)
+    are_codes: bool = True
 
     @property
     def numbers(self) -> int:
         return self.whole + self.measured
+
+    @property
+    def varies(self) -> bool:
+        return self.runs > 1
 
     @property
     def tells_apart(self) -> bool:
@@ -109,23 +118,23 @@ class ColumnUse:
 
     def add(self, value: object) -> None:
         """Count a value that is not empty."""
-        if not self.filled:
-            self.first = value
         self.filled += 1
         self.is_secret = self.is_secret or opens_statement(value)
         if value != self.last:
             self.runs += 1
             self.last = value
-            self.varies = self.varies or value != self.first
             if len(self.samples) < SAMPLES and (text := shorten_value(value)) not in self.samples:
                 self.samples.append(text)
-            if self.distinct < _MOST_DISTINCT:
+            if self.distinct < _MOST_DISTINCT or self.are_codes:
                 self.seen[hash(str(value) if isinstance(value, dict | list) else value)] = None
-                self.distinct = len(self.seen)
+                self.distinct = min(len(self.seen), _MOST_DISTINCT)
         is_text = type(value) is str and len(value) <= _LONGEST_NUMBER
         is_whole, is_measured = _kinds_of_text(value) if is_text else _number_kinds(value)
         self.whole += is_whole
         self.measured += is_measured
+        if self.are_codes:
+            is_code = is_whole or (is_text and not is_measured and _CODE.fullmatch(str(value)))
+            self.are_codes = bool(is_code) and len(self.seen) == self.filled <= FEATURES
 
 
 def shorten_value(value: object, length: int = SAMPLE_LENGTH) -> str:
@@ -187,7 +196,10 @@ class LayerScan:
         columns = self.columns
         for name, value in feature.properties.items():
             if (use := columns.get(name)) is None:
-                use = columns[name] = ColumnUse(is_secret=name.casefold() in _SECRET_COLUMNS)
+                use = columns[name] = ColumnUse(
+                    is_secret=name.casefold() in _SECRET_COLUMNS,
+                    are_codes=len(columns) < METADATA_KEYS,
+                )
             if value is not None and value != "":
                 use.add(value)
             if isinstance(value, str) and not value.isascii() and read_once(value) != value:
@@ -360,6 +372,28 @@ def name_options(scan: LayerScan, used: Collection[str]) -> list[str]:
     return sorted(likely, key=unlikeliness)
 
 
+def id_options(scan: LayerScan, ignored: Collection[str]) -> list[str]:
+    """The columns that a person may choose as the external id, but those ``ignored``: each feature
+    has a code of its own, which is no date, place or name. A column called like a code comes first,
+    then texts, and numbers of rows last; other numbers may be measures, and are left out."""
+
+    def unlikeliness(name: str) -> tuple[bool, bool]:
+        return plain_heading(name) in _COUNTERS, not _is_called_code(name)
+
+    likely = [
+        name
+        for name, use in scan.columns.items()
+        if use.are_codes
+        and use.filled == scan.features > 1
+        and (_is_called_code(name) or use.whole < use.filled)
+        and not _is_called_name(name_rank(name))
+        and not all(map(_DATE.match, use.samples))
+        and plain_heading(name) not in _PLACES
+        and name not in ignored
+    ]
+    return sorted(likely, key=unlikeliness)
+
+
 def are_plots(columns: Iterable[str]) -> bool:
     """True for the columns of a file for the EUDR, or of Whisp's results."""
     return any(name.casefold() in _ONLY_PLOT_COLUMNS for name in columns)
@@ -427,7 +461,9 @@ def ignored_among(columns: Sequence[str], kind: str) -> frozenset[str]:
 def _ignored_in_export(scan: LayerScan, kind: str) -> frozenset[str]:
     fixed = [field.name for field in _FIELDS[kind] if field.writable != "always"]
     names = {short for name in fixed for short in (name, name[:NAME_BYTES])}
-    names |= {name.casefold() for name, use in scan.columns.items() if _WKT.match(str(use.first))}
+    names |= {
+        name.casefold() for name, use in scan.columns.items() if any(map(_WKT.match, use.samples))
+    }
     return frozenset(names)
 
 
@@ -443,7 +479,7 @@ def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
 
 def _has_names(name: str, use: ColumnUse) -> bool:
     rank, are_numbers = name_rank(name), use.numbers == use.filled
-    if rank < 0 or (not use.varies and _UNIT.fullmatch(str(use.first))):
+    if rank < 0 or (not use.varies and _UNIT.fullmatch(use.samples[0])):
         return False
     if _is_called_name(rank) or name.casefold() == _PLACE:
         return not (are_numbers and all(map(_QUANTITY.fullmatch, use.samples)))
@@ -456,6 +492,13 @@ def _has_names(name: str, use: ColumnUse) -> bool:
 def _is_usual(name: str) -> bool:
     """True if numbers under this heading can be names."""
     return name_rank(name) >= 0 and plain_heading(name) != "area"
+
+
+def _is_called_code(name: str) -> bool:
+    """True if whole numbers under this heading are ids, or numbers of units."""
+    codes, words = usual_headings("code"), heading_words(name)
+    has_code = plain_heading(name).endswith(codes) or not {*codes}.isdisjoint(words)
+    return has_code or bool({*words[-1:]} & {*usual_headings("number")}) or _is_usual(name)
 
 
 def _number_kinds(value: object) -> tuple[bool, bool]:
@@ -485,7 +528,7 @@ def name_rank(name: str) -> int:
     for known in (word, stem):
         if known in _NAME_WORDS:
             return _NAME_WORDS.index(known)
-    for tail in usual_headings("number"):
+    for tail in (*usual_headings("number"), *usual_headings("code")):
         if word.endswith(tail) and word.removesuffix(tail) in usual_headings("unit"):
             return _NAME_WORDS.index(word.removesuffix(tail))
     words = {stem, *heading_words(name)}

@@ -106,10 +106,8 @@ def left_out(form: MultiDict[str, str], before: Iterable[int]) -> list[int]:
 
     A listed feature is left out if it is not ticked; others stay as in ``before``.
     """
-    listed, ticked = (
-        _parse_numbers(form.get("listed", "").split(",")),
-        _parse_numbers(form.getlist("kept")),
-    )
+    listed = _parse_numbers(form.get("listed", "").split(","))
+    ticked = _parse_numbers(form.getlist("kept"))
     return sorted(set(before) - listed | (listed - ticked))
 
 

@@ -46,7 +46,7 @@ FIELDS: Final[dict[str, str]] = {
     "metadata": "metadata",
 }
 _LISTED_KEYS: Final = 10
-_NOT_ABOUT_SHAPES: Final = {"name", "encoding", "external_id"}  # codes of questions
+_NOT_ABOUT_SHAPES: Final = {"name", "encoding"}  # codes of questions
 _WARNINGS: Final[dict[str, str]] = {
     "spike": "with spikes",
     "repeated_position": "with repeated corners",
@@ -293,6 +293,12 @@ def read_as(record: Mapping[str, Any], reading: FileReading) -> list[tuple[str, 
     places["Metadata"] = metadata
     places["Not imported"] = [name for name in others if name not in set(metadata)]
     return [(label, names) for label, names in places.items() if names or label == "Name"]
+
+
+def suggested(record: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that are suggested for the external id, each with its first value."""
+    samples = (option["sample"] for option in record["suggestions"])
+    return {column: values[0] for sample in samples for column, values in sample.items()}
 
 
 def places(question: Mapping[str, Any]) -> list[dict[str, Any]]:

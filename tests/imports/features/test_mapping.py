@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app.formats.features import SourceFeature
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
     guess_mapping,
     guess_name_column,
+    id_options,
     ignored_columns,
     is_export,
     mapped_fields,
@@ -81,6 +84,53 @@ def test_the_column_with_the_names_is_guessed() -> None:
         ([], None),
     ):
         assert guess_name_column(scanned(*properties)) == chosen, properties
+
+
+def test_columns_with_a_code_of_its_own_in_each_feature_may_be_the_external_id(
+    subtests: pytest.Subtests,
+) -> None:
+    few, many = range(3), range(1500)
+    for values, ids in (
+        (
+            {"KGNR": [80101, 80102, 80107], "soil": "abc", "stand": ["I-1", "I-2", "II-1"]},
+            ["KGNR", "stand", "soil"],
+        ),
+        (
+            {"fid": few, "ID_PARCELA": few, "plotid": few, "area_no": few, "uuid": "xyz"},
+            ["ID_PARCELA", "plotid", "area_no", "uuid", "fid"],
+        ),
+        ({"code": ["A", "B", None]}, []),
+        ({"code": ["A", "B", ""]}, []),
+        ({"code": ["A", "B", "A"]}, []),
+        ({"code": [1, 1.0, 2]}, []),
+        ({"code": ["A"]}, []),
+        ({"code": ["A 1", "A 2", "A 3"]}, []),
+        ({"code": ["A" * 40, "B"]}, ["code"]),
+        ({"code": ["A" * 41, "B"]}, []),
+        ({"code": [1.5, 2.5, 3]}, []),
+        ({"code": ["1,5", "2,5", "3ha"]}, []),
+        ({"serial_no": few, "no_of_trees": few}, ["serial_no"]),
+        ({"code": [True, False], "id": [{"a": 1}, {"a": 2}]}, []),
+        (
+            {"id": ["2026-01-02", "2026-01-03"], "at": ["2026-01-02T10:00:00Z", "2026-01-03T1:00"]},
+            [],
+        ),
+        ({"day": ["3/5/2026", "13/5/2026"], "Datum": ["03.05.2026", "04.05.2026"]}, []),
+        ({"area_m2": [7000, 8000], "trees": few, "x": [5e5, 6e5], "population": [20, 30]}, []),
+        (
+            {"MGRS": ["32TNS12", "32TNS13"], "lat_dms": ["47°1'", "47°2'"], "zona": ["32U", "33U"]},
+            [],
+        ),
+        ({"Name": "ABC", "REFERENCE": "ABC"}, ["REFERENCE"]),
+        ({"---": ["A", "B"]}, ["---"]),
+        ({"code": many, "last_is_first": [*(f"P{n}" for n in many[1:]), "P1"]}, ["code"]),
+        ({**{f"c{n}": few for n in range(50)}, "code": few}, []),
+        ({"ReferenceNumber": "ABC", "VerificationNumber": "ABC"}, ["ReferenceNumber"]),
+    ):
+        rows = (dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=False))
+        scan = scanned(*rows)
+        with subtests.test(columns=list(values)):
+            assert id_options(scan, ignored_columns(scan, "projects")) == ids
 
 
 def test_fields_that_a_column_is_read_as() -> None:

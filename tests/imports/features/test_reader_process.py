@@ -94,7 +94,11 @@ def test_a_file_is_read(path: Path, limits: ReadLimits | None) -> None:
         "forests",
         ("name", "code", "a", "b"),
     )
-    assert (scan.features, scan.columns["code"].filled, scan.columns["code"].first) == (2, 1, "A")
+    assert (scan.features, scan.columns["code"].filled, scan.columns["code"].samples) == (
+        2,
+        1,
+        ["A"],
+    )
     assert names == set()
     assert isinstance(item, Candidate)
     assert item.boundary is not None
