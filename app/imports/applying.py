@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from operator import call
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, or_
+from sqlalchemy import and_, bindparam, func, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -28,30 +29,24 @@ from app.imports.features.targets import Matcher, Targets, import_targets, proje
 from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
+from app.lists.scanning import KeyedRows
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
-from app.values.batching import batched_by_bytes, batched_by_time
+from app.values.batching import batched_by_time
 
 _NAME_TRIES: Final = 5  # while others take the names that were free
-_TO_WRITE: Final = (
-    ImportFeature.import_id == bindparam("import_id"),
-    or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
-    ImportFeature.state.is_(None),
-    ImportFeature.left_out.is_(False),
-    ImportFeature.number > bindparam("after"),
-)
-_SIZES: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.number)
-    .add_columns(byte_length(ImportFeature.geometry).label("size"))
-    .where(*_TO_WRITE)
-    .order_by(ImportFeature.number)
-    .limit(BATCH_FEATURES)
-)
-_ROWS: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.number, ImportFeature.values, ImportFeature.geometry)
-    .where(*_TO_WRITE, ImportFeature.number <= bindparam("last"))
-    .order_by(ImportFeature.number)
+_TO_WRITE: Final = KeyedRows(
+    columns_of(
+        ImportFeature, ImportFeature.number, ImportFeature.values, ImportFeature.geometry
+    ).where(
+        ImportFeature.import_id == bindparam("import_id"),
+        or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
+        ImportFeature.state.is_(None),
+        ImportFeature.left_out.is_(False),
+    ),
+    ImportFeature.number,
+    size=func.coalesce(byte_length(ImportFeature.geometry), 0),
 )
 # Targets that features of this import are already.
 _TAKEN: Final = CompiledQuery(
@@ -104,13 +99,13 @@ def apply_features(
         LeaseLost: another worker has the import, or it was deleted.
         TooCostly: deciding takes longer.
     """
-    ids = {"account_id": leased.account_id, "import_id": leased.import_id}
+    ids: dict[str, Any] = {"account_id": leased.account_id, "import_id": leased.import_id}
+    read: Any = call
     taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
     matcher = targets.matcher(leased.account_id, match, taken_ids=taken_ids)
     matcher.max_seconds = max_seconds
     matcher.seconds = _COUNTS.scalar(**ids).get(_SECONDS, 0.0)
-    after = 0
-    while rows := _next_rows(ids, after):
+    for rows in _TO_WRITE.batches(read, BATCH_FEATURES, most_bytes=BATCH_BYTES, **ids):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
         decisions = (_decide_again(matcher, leased.account_id, row) for row in rows)
@@ -133,7 +128,6 @@ def apply_features(
                 import_.counts = import_.counts | {_SECONDS: matcher.seconds}
                 import_.tries, import_.message = 1, None
             progress.advance(len(batch))
-            after = batch[-1][0].number
             if is_over():
                 with in_transaction():
                     put_back(lock_leased(leased))
@@ -169,13 +163,6 @@ def _create_plots_project(principal: Principal, matcher: Matcher, import_: Impor
     project = Candidate(0, name, {})
     written = _create_target(principal, Targets(), matcher, project, matcher.free_name(name))
     import_.project_id, import_.project_made_at = written.target_id, written.written_at
-
-
-def _next_rows(ids: dict[str, str], after: int) -> list[Any]:
-    """The features after a number that fit into one transaction."""
-    sizes = _SIZES.tuples(**ids, after=after)
-    batch = next(batched_by_bytes(sizes, lambda row: row[1] or 0, BATCH_BYTES), None)
-    return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
 
 
 def _decide_again(matcher: Matcher, account_id: str, row: Any) -> _Decided:

@@ -237,7 +237,7 @@ def _scan_shapes(*names: str) -> KeyedRows:
     columns = (getattr(ImportFeature, name) for name in _SHAPE_COLUMNS)
     conditions = (_FEATURE_CONDITIONS[name] for name in (*names, "after"))
     rows = _FEATURES.with_only_columns(*columns).where(*conditions)
-    size: Any = func.coalesce(byte_length(ImportFeature.geometry), 0)
+    size = func.coalesce(byte_length(ImportFeature.geometry), 0)
     return KeyedRows(rows, ImportFeature.number, size=size)
 
 

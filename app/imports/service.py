@@ -41,12 +41,6 @@ _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of prin
 _TOO_COSTLY: Final = (
     "This file takes too much time or memory to read. Import a simpler file, or parts of it."
 )
-_DEFAULT_CHOICES: Final[dict[str, Any]] = {
-    "close_lines": False,
-    "swap": False,
-    "without_boundaries": False,
-    "left_out": [],
-}
 _GIVEN: Final = {"crs": "given_crs", "encoding": "given_encoding"}  # columns of choices
 _CHANGED: Final = "The import has changed since. Review the new preview."
 
@@ -93,18 +87,12 @@ def create_import(
         filename=upload_filename(filename),
         upload_id=upload_id,
         status="reading",
-        layers=[],
-        questions=[],
-        counts={},
-        notes=[],
-        progress_done=0,
-        progress_total=0,
-        tries=0,
         created_at=moment,
         updated_at=moment,
-        **_choice_columns(_DEFAULT_CHOICES | choices),
+        **_choice_columns(choices),
     )
     db.session.add(import_)
+    db.session.flush()  # sets the defaults of columns
     notify_after_commit(NEW_WORK)
     write_entry("import.created", import_, principal=principal)
     return import_

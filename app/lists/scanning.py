@@ -54,7 +54,7 @@ class KeyedRows:
         self,
         rows: Select[Any],
         *key: ColumnElement[Any] | InstrumentedAttribute[Any],
-        size: InstrumentedAttribute[Any] | None = None,
+        size: ColumnElement[Any] | InstrumentedAttribute[Any] | None = None,
     ) -> None:
         self._key = Keyset(*(column.expression for column in key))
         self._first, self._next = self._queries(rows)
@@ -67,6 +67,7 @@ class KeyedRows:
         read: Reader,
         most: int = EXPORT_ROWS,
         fetch: Callable[..., list[Any]] = CompiledQuery.all,
+        most_bytes: int = EXPORT_ROWS_BYTES,
         **values: Any,
     ) -> Iterator[list[Any]]:
         """Yield the rows, which end with the key.
@@ -74,22 +75,28 @@ class KeyedRows:
         Args:
             most: rows in a batch.
             fetch: returns named tuples; ``CompiledQuery.tuples`` costs less.
+            most_bytes: in a batch, by the sizes of its rows.
             values: the parameters of the statement.
         """
         key: Key | None = None
-        while rows := read(self._rows_after, key, most, fetch, values):
+        while rows := read(self._rows_after, key, most, most_bytes, fetch, values):
             yield rows
             key = tuple(rows[-1][-len(self._key.names) :])
 
     def _rows_after(
-        self, key: Key | None, most: int, fetch: Callable[..., list[Any]], values: dict[str, Any]
+        self,
+        key: Key | None,
+        most: int,
+        most_bytes: int,
+        fetch: Callable[..., list[Any]],
+        values: dict[str, Any],
     ) -> list[Any]:
         """The rows after a key that fit into memory together."""
         is_next = key is not None
         values = {**values, **key_values(key or ()), "skipped": 0}
         if self._sizes is not None:
             sizes = self._sizes[is_next].tuples(**values, size=most)
-            most = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
+            most = len(next(batched_by_bytes(sizes, itemgetter(0), most_bytes), ()))
         return fetch(self._next if is_next else self._first, **values, size=most)
 
     def _queries(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
