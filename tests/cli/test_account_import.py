@@ -344,7 +344,7 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield f"{line}This is no JSON object", layer(archive, 7), {}
     yield f"{line}This is no GeoJSON Feature", layer(archive, {"type": "Feature"}), {}
     yield f"{line}name: Required", layer(archive, feature | {"properties": {}}), {}
-    yield f"{line}id: 'x' is no id of a project", changed(id="x"), {}
+    yield f"{line}id: Must be the id of a project", changed(id="x"), {}
     yield f"{line}name: ", changed(name=" "), {}
     yield f"{line}status: ", changed(status="sold"), {}
     yield f"{line}slug: 'A b' is no slug", changed(slug="A b"), {}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from marshmallow import fields, validate
 
+from app.api.query_schemas import ResourceId
 from app.formats.features import FileInvalid
 from app.formats.readers.archive import Archive
-from app.imports.account_archive.records import id_field, loaded, slug_field
+from app.imports.account_archive.records import loaded, slug_field
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST
 from app.policy.files import GEOMETRY_BYTES, ZIP_MEMBERS
 from app.policy.request_limits import ACCOUNT_TYPES
@@ -48,7 +50,7 @@ class _FileSchema(PartialSchema):
 
 
 class _AccountSchema(PartialSchema):
-    id = id_field("account")
+    id = ResourceId("account", required=True)
     slug = slug_field()
 
 
@@ -103,24 +105,20 @@ class AccountArchive:
 
     def records(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the records of a file, each with its place, such as ``assets.geojson, line 7``: of
-        NDJSON, or of a layer as ``app.formats.writers.geojson`` writes it, one on a line."""
-        for place, line in self._lines(name):
-            text = line.strip().removesuffix(b",")
-            if text not in (b"", b"]}") and not text.startswith(_LAYER):
-                yield place, _parsed(text, place)
-
-    def _lines(self, name: str) -> Iterator[tuple[str, bytes]]:
-        """Yield the lines of a file. At its end, it must be the one that was exported."""
-        digest, number = hashlib.sha256(), 0
+        NDJSON, or of a layer as ``app.formats.writers.geojson`` writes it, one on a line. At its
+        end, the file must be the one that was exported."""
+        digest = hashlib.sha256()
         with self._open(name) as file:
-            while line := file.readline(_LINE_BYTES + 1):
-                number += 1
+            lines = iter(partial(file.readline, _LINE_BYTES + 1), b"")
+            for number, line in enumerate(lines, start=1):
                 place = f"{name}, line {number:,}"
                 if len(line) > _LINE_BYTES:
                     size = _LINE_BYTES // 2**20
                     raise FileInvalid(f"{place}: It is longer than {size} MiB.")
                 digest.update(line)
-                yield place, line
+                text = line.strip().removesuffix(b",")
+                if text not in (b"", b"]}") and not text.startswith(_LAYER):
+                    yield place, _parsed(text, place)
         self._check_digest(name, digest)
 
     def _check_digest(self, name: str, digest: Any) -> None:

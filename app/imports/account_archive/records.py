@@ -9,6 +9,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 from marshmallow.exceptions import SCHEMA
 
+from app.api.query_schemas import ResourceId
 from app.assets import derived as assets
 from app.assets.schemas import AssetUpdateSchema
 from app.formats.features import FileInvalid
@@ -19,7 +20,6 @@ from app.projects import derived as projects
 from app.projects.boundary_history.entries import Source, boundary_checksum
 from app.projects.schemas import ProjectUpdateSchema
 from app.values import clock
-from app.values.ids import is_id
 from app.values.schemas import PartialSchema, StrictNumber, Timestamp
 from app.values.text import slugify
 
@@ -29,16 +29,6 @@ _EARTH: Final = 51_100_000_000.0  # hectares, of land and sea
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)  # ids have no earlier times
 _AHEAD: Final = timedelta(days=1)  # by which the other instance's clock may be
 _SHOWN: Final = 80  # characters of a wrong text in a message
-
-
-def id_field(kind: str) -> fields.String:
-    """A field with an id of this kind of records."""
-
-    def check(text: str) -> None:
-        if not is_id(kind, text):
-            raise ma.ValidationError(f"{text[:_SHOWN]!r} is no id of a {kind}.")
-
-    return fields.String(required=True, validate=check)
 
 
 def slug_field() -> fields.String:
@@ -75,20 +65,20 @@ class _FeatureSchema(PartialSchema):
 
 
 class _ProjectSchema(_FeatureSchema):
-    id = id_field("project")
+    id = ResourceId("project", required=True)
     slug = slug_field()
     area_hectares = _hectares(allow_none=True)
 
 
 class _AssetSchema(_FeatureSchema):
-    id = id_field("asset")
-    project_id = id_field("project")
+    id = ResourceId("asset", required=True)
+    project_id = ResourceId("project", required=True)
     type = fields.String(required=True)
 
 
 class _BoundarySchema(PartialSchema):
-    id = id_field("boundary")
-    project_id = id_field("project")
+    id = ResourceId("boundary", required=True)
+    project_id = ResourceId("project", required=True)
     area_hectares = _hectares()
     added_hectares = _hectares(allow_none=True)
     removed_hectares = _hectares(allow_none=True)
@@ -152,14 +142,9 @@ def _feature_row(
     properties = feature.get("properties")
     if not isinstance(properties, dict):
         raise FileInvalid(f"{place}: This is no GeoJSON Feature with properties.")
-    record: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
-    for name, value in properties.items():
-        key = kind.metadata_key(name)
-        if key is None:
-            record[name] = value
-        else:
-            metadata[key] = value
+    keys = {name: kind.metadata_key(name) for name in properties}
+    record = {name: value for name, value in properties.items() if keys[name] is None}
+    metadata = {key: properties[name] for name, key in keys.items() if key is not None}
     # The properties of an empty object and of none are the same.
     record[METADATA] = metadata or ({} if feature.get(METADATA) == {} else None)
     if feature.get("geometry") is not None:
