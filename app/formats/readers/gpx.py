@@ -26,29 +26,19 @@ _LAYERS: Final = {"wpt": WAYPOINTS, "rte": "routes", "trk": "tracks"}
 ALL_LAYERS: Final = "tracks, routes and waypoints"
 _ALL: Final = ("trk", "rte", "wpt")
 _COLUMNS: Final = (*(name for name in ELEMENTS if name != "link"), "number")
-_LINK: Final = frozenset({"text", "type"})
 _OLD_LINK: Final = {"url": "link1_href", "urlname": "link1_text"}  # of GPX 1.0
-_CHILDREN: Final = frozenset({*_COLUMNS, "link", *_OLD_LINK, "extensions"})
-_ABOUT: Final = frozenset({"desc", "author", "email", "copyright", "link", "url", "keywords"})
-_DATA: Final = {
-    "": frozenset({"gpx"}),
-    "gpx": frozenset({*_LAYERS, "metadata", *_ABOUT}),
-    "metadata": _ABOUT,
-    "link": _LINK,
-    **dict.fromkeys(_LAYERS, _CHILDREN),
-}
-_POINTS: Final = {
-    "rte": _DATA["rte"] | {"rtept"},
-    "trk": _DATA["trk"] | {"trkseg"},
-    "trkseg": frozenset({"trkpt"}),
-}
+_ABOUT: Final = ("desc", "author", "email", "copyright", "link", "url", "keywords")
 _ROOT: Final = frozenset({"gpx"})
 _DIGITS: Final = 16  # of whole numbers, at most
-_TEXTS: Final = dict.fromkeys((*_COLUMNS, *_LINK, *_OLD_LINK), VALUE_BYTES)
+_TEXTS: Final = dict.fromkeys((*_COLUMNS, "text", *_OLD_LINK), VALUE_BYTES)
 _FREE: Final = frozenset({"extensions"})
 _RECORDS: Final = frozenset(_LAYERS)
-_WITHOUT_POINTS: Final = ElementFilter(_DATA, _ROOT, _RECORDS | {"metadata"}, _TEXTS, _FREE)
-_WITH_POINTS: Final = ElementFilter(_DATA | _POINTS, _ROOT, _RECORDS, _TEXTS, _FREE)
+_WITHOUT_POINTS: Final = ElementFilter(
+    _ROOT, _RECORDS | {"metadata"}, _TEXTS, closed=frozenset({"rtept", "trkseg"}), free=_FREE
+)
+_WITH_POINTS: Final = ElementFilter(
+    _ROOT, _RECORDS, _TEXTS, closed=frozenset({"rtept", "trkpt"}), free=_FREE
+)
 _OWN: Final = re.compile(r"(?:ogr_)?canopy_(.+)")  # what Canopy has exported, perhaps through GDAL
 
 _POINTS_NOTE: Final = "Heights, times and other values of the points of tracks were left out."
@@ -70,7 +60,7 @@ class GpxReader(FormatReader):
         features = dict.fromkeys(_LAYERS, 0)
         for element in self._elements(_WITHOUT_POINTS):
             if element.name not in _LAYERS:
-                self.note(_ABOUT_NOTE if element.children else None)
+                self.note(_ABOUT_NOTE if any(element.named(*_ABOUT)) else None)
                 continue
             features[element.name] += 1
             for column in _element_values(element):

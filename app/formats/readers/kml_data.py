@@ -12,62 +12,34 @@ from app.formats.readers.ordinates import read_number
 from app.formats.readers.xml_elements import Element, ElementFilter
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, GEOMETRY_BYTES, LAYERS, VALUE_BYTES
 
-_TEXTS: Final = ("name", "description", "address", "phoneNumber", "Snippet", "snippet")
-_TIMES: Final = {"TimeStamp": {"when": "timestamp"}, "TimeSpan": {"begin": "begin", "end": "end"}}
+_TIMES: Final = frozenset({"TimeStamp", "TimeSpan"})
+# The columns of the elements with text in a placemark and in its times.
+_COLUMNS: Final = {
+    **{name: name for name in ("name", "description", "address", "phoneNumber", "snippet")},
+    "Snippet": "snippet", "when": "timestamp", "begin": "begin", "end": "end",
+}  # fmt: skip
 _CONTAINERS: Final = frozenset({"kml", "Document", "Folder"})
 OVERLAYS: Final = frozenset({"GroundOverlay", "PhotoOverlay"})
 _RECORDS: Final = frozenset({"Placemark", "NetworkLink", "Schema"}) | OVERLAYS
-_DATA: Final = {
-    "": frozenset({"kml"}),
-    **dict.fromkeys(
-        _CONTAINERS, _CONTAINERS - {"kml"} | _RECORDS | {"name", "description", "ExtendedData"}
-    ),
-    "NetworkLink": frozenset({"Link", "Url"}),
-    **dict.fromkeys(("Link", "Url"), frozenset({"href"})),
-    "Schema": frozenset({"SimpleField"}),
-    "Placemark": frozenset({*_TEXTS, *_TIMES, "ExtendedData"}),
-    **{name: frozenset(columns) for name, columns in _TIMES.items()},
-    "ExtendedData": frozenset({"Data", "SchemaData"}),
-    "Data": frozenset({"value"}),
-    "SchemaData": frozenset({"SimpleData"}),
-}
-
-
-class _AllBut(frozenset[str]):
-    """All names except these."""
-
-    def __contains__(self, name: object) -> bool:
-        return not super().__contains__(name)
-
-
+_ABOUT: Final = frozenset({"name", "description", "ExtendedData"})  # of a container
 # What says how a placemark is shown, by KML 2.2 and Google's extensions.
-_UNREAD: Final = _AllBut({
-    *("Style", "StyleMap", "styleUrl", "LookAt", "Camera", "Region", "open", "visibility"),
+_SHOWN: Final = frozenset({
+    "Style", "StyleMap", "styleUrl", "LookAt", "Camera", "Region", "open", "visibility",
     "balloonVisibility",
 })  # fmt: skip
-_GEOMETRIES: Final = {
-    "Placemark": _UNREAD,
-    **dict.fromkeys(NESTED, SIMPLE | NESTED),
-    "Model": frozenset({"Location"}),
-    "Location": frozenset({"longitude", "latitude"}),
-    "Polygon": frozenset({"outerBoundaryIs", "innerBoundaryIs", "LinearRing", "coordinates"}),
-    **dict.fromkeys(
-        ("outerBoundaryIs", "innerBoundaryIs"), frozenset({"LinearRing", "coordinates"})
-    ),
-    **dict.fromkeys(("Point", "LineString", "LinearRing"), frozenset({"coordinates"})),
-    "Track": frozenset({"coord"}),
-}
+KNOWN: Final = _TIMES | _SHOWN | SIMPLE | NESTED | {*_COLUMNS, "ExtendedData"}
 _VALUES: Final = dict.fromkeys(
-    (*_TEXTS, "longitude", "latitude", "when", "begin", "end", "value", "SimpleData", "href"),
-    VALUE_BYTES,
+    (*_COLUMNS, "longitude", "latitude", "value", "SimpleData", "href"), VALUE_BYTES
 )
-WITHOUT_GEOMETRIES: Final = ElementFilter(_DATA, _CONTAINERS, _RECORDS, _VALUES)
-KNOWN: Final = _DATA["Placemark"] | SIMPLE | NESTED
+WITHOUT_GEOMETRIES: Final = ElementFilter(
+    _CONTAINERS, _RECORDS, _VALUES, _ABOUT, _SHOWN | OVERLAYS | SIMPLE | NESTED
+)
 WITH_GEOMETRIES: Final = ElementFilter(
-    _DATA | _GEOMETRIES,
     _CONTAINERS,
     _RECORDS,
     {**_VALUES, "coord": VALUE_BYTES, "coordinates": GEOMETRY_BYTES},
+    _ABOUT,
+    _SHOWN | OVERLAYS,
 )
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
@@ -96,20 +68,17 @@ class PlacemarkData:
         """The values of a placemark, by column name. An element of the placemark wins over
         ExtendedData of the same name. The attribute ``id`` is left out: it is a number that
         programs give to placemarks."""
-        if not placemark.children:  # of hundreds of thousands, perhaps
-            return {}
-        values: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
-        values["snippet"] = values.pop("Snippet") or values["snippet"]
-        if description := values["description"]:
+        values: dict[str, Any] = {}
+        times = (element for time in placemark.named(*_TIMES) for element in time.children)
+        for element in (*placemark.children, *times):
+            if (column := _COLUMNS.get(element.name)) and (text := element.text.strip()):
+                values.setdefault(column, text)
+        if description := values.get("description"):
             if _is_from_canopy(placemark):
                 values["description"] = from_html(description)
             else:
                 values["description"], pictures = visible_text(description)
                 self.pictures += pictures
-        for time in placemark.named(*_TIMES):
-            for name, column in _TIMES[time.name].items():
-                values[column] = time.text_of(name)
-        values = {name: value for name, value in values.items() if value is not None}
         for extended in placemark.named("ExtendedData"):
             for data in extended.named("Data"):
                 values.setdefault(data.get("name") or "", data.text_of("value"))

@@ -75,18 +75,19 @@ class Element:
 class ElementFilter:
     """The elements of a file to read.
 
-    ``children`` has the names of the children to read, by the name of their parent; the others are
-    skipped with everything in them. "" is the parent of the root. ``records`` are the result; they
-    and ``containers`` are not among the children of an element. ``texts`` has the most characters
-    that the text of an element may have; other elements get no text. Everything in a ``free``
-    element is read, with text where nothing is within; the names have their prefixes, or begin with
-    a colon. A record with everything in it takes at most GEOMETRY_BYTES.
+    ``records`` are the result. They are in ``containers``, the outermost of which is the root; of
+    what else a container has, only what is in ``about`` is read. Of a record, everything is read
+    but what is in a ``closed`` element. Records and containers are not among the children of an
+    element. ``texts`` has the most characters that the text of an element may have; other elements
+    get no text. In a ``free`` element, all have text where nothing is within; the names have their
+    prefixes, or begin with a colon. A record with everything in it takes at most GEOMETRY_BYTES.
     """
 
-    children: Mapping[str, frozenset[str]]
     containers: frozenset[str]
     records: frozenset[str]
     texts: Mapping[str, int]
+    about: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()
     free: frozenset[str] = frozenset()
 
 
@@ -106,7 +107,7 @@ def root_name(stream: BinaryIO) -> str:
     Raises:
         FileInvalid: the file is broken before it, or has a document type.
     """
-    document = _Document(stream, ElementFilter({}, frozenset(), frozenset(), {}))
+    document = _Document(stream, ElementFilter(frozenset(), frozenset(), {}))
     try:
         next(records for records in document.parts() if document.root)
     except FileInvalid:
@@ -208,8 +209,7 @@ class _Document:
             name = name.rpartition(":")[2]
         self.root = self.root or name
         is_skipped = self._skipped_depth or self._has_text
-        is_read = self._free or name in self._filter.children.get(parent.name, ())
-        if is_skipped or not is_read:
+        if is_skipped or not (self._free or self._is_read(name, parent)):
             self._skipped_depth += 1
             return
         self._open.append(self._element(name, attributes, parent))
@@ -221,6 +221,12 @@ class _Document:
         if (length := self._filter.texts.get(name)) is not None:
             self._has_text, self._room = True, length
             self._parser.CharacterDataHandler = self._add_text
+
+    def _is_read(self, name: str, parent: Element) -> bool:
+        is_separate = name in self._separate
+        if parent.name in self._filter.containers or self._depth == 1:
+            return is_separate or name in self._filter.about
+        return not is_separate and parent.name not in self._filter.closed
 
     def _element(self, name: str, attributes: list[str], parent: Element) -> Element:
         is_separate = name in self._separate

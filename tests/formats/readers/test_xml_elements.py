@@ -15,14 +15,11 @@ from app.formats.readers.xml_elements import Element, ElementFilter, read_elemen
 from app.policy.files import VALUE_BYTES
 
 BOOKS = ElementFilter(
-    children={
-        "": frozenset({"shelf"}),
-        "shelf": frozenset({"shelf", "book", "label"}),
-        "book": frozenset({"title", "page"}),
-    },
     containers=frozenset({"shelf"}),
     records=frozenset({"book"}),
     texts={"label": 100, "title": VALUE_BYTES},
+    about=frozenset({"label"}),
+    closed=frozenset({"page"}),
 )
 
 
@@ -72,11 +69,15 @@ def refusal_of_endless(head: bytes, repeated: bytes) -> str:
 
 
 def test_records_have_what_was_asked_for() -> None:
-    (book,) = read('<shelf><book id="b1"><title> Oaks </title><price>7</price></book></shelf>')
+    (book,) = read('<shelf><book id="b1"><title> Oaks </title><page><price/></page></book></shelf>')
     assert (book.name, book.get("id"), book.get("year")) == ("book", "b1", None)
-    assert [child.name for child in book.children] == ["title"]
+    assert [(child.name, child.children) for child in book.children] == [
+        ("title", []),
+        ("page", []),
+    ]
     assert book.text_of("title") == "Oaks"
     assert book.text_of("page") is None
+    assert read("<shelf><case><book/></case></shelf>") == []
 
 
 def test_records_know_their_container() -> None:
