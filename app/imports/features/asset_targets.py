@@ -64,7 +64,6 @@ class AssetMatcher(RecordMatcher):
     kind = "asset"
     project_id: str = field(kw_only=True)
     _by_name: dict[str, list[str]] = field(default_factory=dict)
-    _by_id: dict[str, Any] = field(default_factory=dict)
     _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
     _project_boundary: Rings | None = None
     _by_external_id: dict[str, str] = field(default_factory=dict)
@@ -76,7 +75,6 @@ class AssetMatcher(RecordMatcher):
             if row.id not in self.taken_ids:
                 name = fold_text(row.name)
                 self._by_name.setdefault(name, []).append(row.id)
-                self._by_id[row.id] = row
                 (cell,) = _cells(name, row)
                 self._by_cell.setdefault(cell, []).append(row)
 
@@ -104,14 +102,6 @@ class AssetMatcher(RecordMatcher):
 
     def _ids_named(self, name: str) -> Sequence[str]:
         return self._by_name.get(fold_text(name), ())
-
-    def _exported(self, candidate: Candidate) -> Any:
-        """The asset that was exported as this feature, or None. Without a match, it must still have
-        the feature's name."""
-        row = self._by_id.get(candidate.own_id or "")
-        if row and (self.match != "none" or fold_text(row.name) == fold_text(candidate.name)):
-            return self._with_id(row.id)
-        return None
 
     def _placed(self, candidate: Candidate) -> Iterator[Any]:
         location = candidate.location

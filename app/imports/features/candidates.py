@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import NoneType
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ from app.geometry import (
     measured_boundary,
     read_point,
 )
+from app.geometry.countries import country_at
+from app.geometry.countries.location import Country
 from app.geometry.problems import whole_problem
 from app.imports.features.geometries import (
     Note,
@@ -32,6 +35,7 @@ from app.imports.features.geometries import (
     geometry_kind,
     is_empty,
     location_of,
+    plain_problem,
     rejected_outline,
 )
 from app.imports.features.mapping import ColumnMapping, mapped_fields
@@ -136,6 +140,13 @@ class Candidate:
         return None if self.boundary is None else self.boundary.bounds
 
     @property
+    def country(self) -> Country:
+        """The country that the feature lies in; None in none, False if it is not known."""
+        if self.location is not None:
+            return country_at(self.location.longitude, self.location.latitude)
+        return None if self.boundary is None else self.boundary.country
+
+    @property
     def geometry(self) -> str | None:
         """The GeoJSON text of the boundary or location; None without either."""
         geometry = self.boundary or self.location
@@ -190,7 +201,7 @@ def check_feature(
     try:
         geometry = _candidate_geometry(feature, options, note)
     except GeometryInvalid as error:
-        problems += error.problems
+        problems += map(plain_problem, error.problems)
     if problems:
         source = feature.geometry or {}
         shape = rejected_outline(closed_lines(source) if options.close_lines else source)
@@ -354,9 +365,12 @@ def _candidate_values(
         value = properties.get(column)
         if name != "name" and value not in (None, ""):
             field = fields[name]
-            values[field.stored_as] = _field_value(field, column, value, problems)
+            place = f"properties.{column}"
+            values[field.stored_as] = _read_value(field, value, place, problems, str)
     if metadata := _candidate_metadata(properties, options):
-        values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
+        explain = partial(_explain_metadata, metadata)
+        read = _read_value(fields["metadata"], metadata, "properties", problems, explain)
+        values["metadata_json"] = read
     return values
 
 
@@ -389,31 +403,24 @@ def _before_export(exported: dict[str, Any], type_: FeatureType) -> dict[str, An
     return metadata | (others if isinstance(others, dict) else {})
 
 
-def _field_value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
-    """Return the value of a field from a cell; None, and a problem, if it is not valid."""
-    assert field.kind.read is not None
+def _read_value(
+    field: Field, value: Any, place: str, problems: list[Problem], explain: Callable[[str], str]
+) -> Any:
+    """Return the value of a field from that of a file; None, and problems, if it is not valid."""
     try:
-        return value_field(field).deserialize(field.kind.read(value))
+        read = field.kind.read
+        return value_field(field).deserialize(value if read is None else read(value))
     except ValidationError as error:
         messages = list(map(str, error.messages))
     except ValueError as error:
         messages = [str(error)]
-    problems += [
-        whole_problem("not_valid", message, f"properties.{column}") for message in messages
-    ]
+    problems += [whole_problem("not_valid", explain(message), place) for message in messages]
     return None
 
 
-def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:
-    """Return columns as stored metadata; None, and problems, if they are not valid."""
-    try:
-        return value_field(field).deserialize(value)
-    except ValidationError as error:
-        longest = max(value, key=lambda name: len(str(value[name])))
-        for message in error.messages:
-            text = (
-                f"The other columns become metadata. {message} Choose fewer of them: the longest "
-                f"value is in {quoted(longest)}."
-            )
-            problems.append(whole_problem("not_valid", text, "properties"))
-        return None
+def _explain_metadata(metadata: dict[str, Any], message: str) -> str:
+    longest = max(metadata, key=lambda name: len(str(metadata[name])))
+    return (
+        f"The other columns become metadata. {message} Choose fewer of them: the longest value is "
+        f"in {quoted(longest)}."
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from math import dist
 from typing import Any, Final, TypeGuard
@@ -60,10 +59,7 @@ def geometry_kind(geometry: Json) -> str | None:
 
 def has_points(geometry: Json) -> bool:
     """True if a geometry, which need not be valid, is a collection with points."""
-    is_collection = geometry.get("type") == _COLLECTION
-    return is_collection and any(
-        geometry_kind(member) == "points" for member in _geometry_members(geometry)
-    )
+    return geometry.get("type") == _COLLECTION and bool(split_points(geometry)[1])
 
 
 def split_points(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
@@ -131,9 +127,8 @@ def boundary_of(
     geometry = _repaired(closed_lines(geometry), note)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
-    with _in_plain_words():
-        # The reader has no countries loaded.
-        return read_boundary(geometry, locate=False, max_faults=max_faults)
+    # The reader has no countries loaded.
+    return read_boundary(geometry, locate=False, max_faults=max_faults)
 
 
 def closed_lines(geometry: Json) -> Json:
@@ -201,20 +196,11 @@ def location_of(geometry: Json) -> Point:
     points = points_of(geometry)
     if geometry.get("type") in (*_AREAS, *_LINES, _COLLECTION):
         raise GeometryInvalid([whole_problem("wrong_type", NO_POINT, "location.type")])
-    with _in_plain_words():
-        return read_point(points[0] if len(points) == 1 else geometry)
+    return read_point(points[0] if len(points) == 1 else geometry)
 
 
-@contextmanager
-def _in_plain_words() -> Iterator[None]:
-    """Reword problems for people who see no JSON."""
-    try:
-        yield
-    except GeometryInvalid as error:
-        raise GeometryInvalid(map(_plain_problem, error.problems)) from None
-
-
-def _plain_problem(problem: Problem) -> Problem:
+def plain_problem(problem: Problem) -> Problem:
+    """Reword a problem for people who see no JSON."""
     message = problem.message.replace("`coordinates` ", "The geometry ").replace("`", "")
     return replace(problem, message=message)
 

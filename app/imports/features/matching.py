@@ -75,10 +75,6 @@ class RecordMatcher(ABC):
         """The ids of targets with a name, ignoring case, at least of two if there are several."""
 
     @abstractmethod
-    def _exported(self, candidate: Candidate) -> Any:
-        """The target that was exported as a feature, or None."""
-
-    @abstractmethod
     def _placed(self, candidate: Candidate) -> Iterable[Any]:
         """Yield untaken targets with a feature's name and geometry."""
 
@@ -125,6 +121,13 @@ class RecordMatcher(ABC):
                 "external_id",
             )
         return target
+
+    def _exported(self, candidate: Candidate) -> Any:
+        """The target that was exported as a feature, or None. Without a match, it must still have
+        the feature's name and geometry."""
+        target = self._with_id(candidate.own_id) if candidate.own_id else None
+        is_same = target and (self.match != "none" or self._is_feature(target, candidate))
+        return target if is_same else None
 
     def _same(self, candidate: Candidate) -> Any:
         """The first untaken target with the feature's name and geometry, or None. One with all

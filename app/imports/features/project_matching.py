@@ -81,15 +81,6 @@ class ProjectMatcher(RecordMatcher):
     def _ids_named(self, name: str) -> Sequence[str]:
         return project_lookup.ids_named(self.account_id, name)
 
-    def _exported(self, candidate: Candidate) -> Any:
-        """The project that was exported as this feature, or None. Without a match, its name and
-        boundary must still be the feature's."""
-        if not candidate.own_id:
-            return None
-        project = self._with_id(candidate.own_id)
-        is_same = project and (self.match != "none" or self._is_feature(project, candidate))
-        return project if is_same else None
-
     def _placed(self, candidate: Candidate) -> Iterator[Any]:
         if candidate.boundary is None:
             yield from self._named(candidate)

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from app.formats.encodings import read_once
 from app.geometry import Boundary, Bounds, box_around, wrapped_box
-from app.geometry.countries import country_at, country_name
+from app.geometry.countries import country_name
 from app.geometry.plain_words import plain_message
 from app.geometry.warnings import WARNING_CODES, indices_by_warning
 from app.imports.features.candidates import Candidate, RejectedFeature
@@ -94,7 +94,7 @@ class FeatureSummary:
             self._without_place += 1
             return
         self._box = box_around(self._box, candidate.bounds)
-        if country := _candidate_country(candidate):
+        if country := candidate.country:
             self._countries[country] += 1
 
     def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
@@ -144,11 +144,3 @@ def _placed_feature(row: Mapping[str, Any], boundary: Boundary) -> PlacedFeature
         boundary.bounds,
         row["target_id"],
     )
-
-
-def _candidate_country(candidate: Candidate) -> str | Literal[False] | None:
-    """The country of a feature that has a place; False if it is not known."""
-    if candidate.boundary is not None:
-        return candidate.boundary.country
-    assert candidate.location is not None
-    return country_at(candidate.location.longitude, candidate.location.latitude)

@@ -11,6 +11,7 @@ from app.imports.features.geometries import (
     boundary_of,
     is_empty,
     location_of,
+    plain_problem,
     points_of,
 )
 from tests.make import point, square
@@ -143,7 +144,8 @@ def test_problems_are_told_without_the_words_of_json() -> None:
         location_of(point(47, 108))
     with pytest.raises(GeometryInvalid) as missing:
         boundary_of({"type": "Polygon"}, note, close_lines=False)
-    (one,), (two,), (three,) = (each.value.problems for each in (nested, swapped, missing))
+    errors = (each.value.problems for each in (nested, swapped, missing))
+    (one,), (two,), (three,) = (map(plain_problem, problems) for problems in errors)
     assert one.message.startswith("The geometry is nested 5 deep. A Polygon is 3 deep")
     assert two.message.startswith("The geometry is out of range: latitude 108")
     assert three.message == "geometry has no coordinates. Add them."
