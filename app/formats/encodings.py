@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Final
 
@@ -166,7 +166,7 @@ def likely_encodings(tokens: Collection[bytes], countries: Collection[str] = ())
     """
     read: list[tuple[float, str, list[str | None]]] = []
     for name, languages in _encodings().items():
-        texts = [_decoded(token, name) for token in tokens]
+        texts = [decoded(token, name) for token in tokens]
         score = 0.0
         for homes, letters in languages:
             fitting = sum(text is not None and _fits(text, letters) for text in texts)
@@ -174,7 +174,7 @@ def likely_encodings(tokens: Collection[bytes], countries: Collection[str] = ())
             is_home = share >= _WORDS and not homes.isdisjoint(countries)
             score = max(score, share + _AT_HOME * is_home)
         read.append((score, name, texts))
-    texts = [_decoded(token, "utf-8") for token in tokens]
+    texts = [decoded(token, "utf-8") for token in tokens]
     is_unicode = len(texts) - texts.count(None) >= _MOST * len(texts)
     read.append((2.0 * is_unicode, "utf-8", texts))
     read.sort(key=lambda one: -one[0])  # the first of equals stays first
@@ -209,10 +209,11 @@ def _characters(codec: str, first: Iterable[int]) -> Iterator[str]:
             yield text
 
 
-def _decoded(token: bytes, name: str) -> str | None:
-    """A token as text, perhaps without a character that was cut off; None: it cannot be read."""
+@lru_cache(maxsize=2**14)  # many of the cells of a table are alike
+def decoded(data: bytes, name: str) -> str | None:
+    """A text, perhaps without a character that was cut off; None: it is not in the encoding."""
     try:
-        return codecs.getincrementaldecoder(decoder_of(name))().decode(token)
+        return codecs.getincrementaldecoder(decoder_of(name))().decode(data)
     except UnicodeDecodeError:
         return None
 

@@ -18,7 +18,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from app.formats.encodings import TOKENS, decoder_of, encoding_name, tokens_of
+from app.formats.encodings import TOKENS, decoded, decoder_of, encoding_name, tokens_of
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid
 from app.formats.readers.layer_limits import quoted, too_many_columns, unique_name
 from app.policy.files import COLUMNS
@@ -93,7 +93,7 @@ class DbfTable:
         self.unknown = list(words) if len(candidates) == 1 else []
         names: dict[str, _Column] = {}
         for field in self._fields:
-            name = _decode_text(field.name, self.encoding, "replace").strip() or "column"
+            name = _decode_text(field.name, self.encoding).strip() or "column"
             names[unique_name(name, names)] = field
         self._read = {name: field for name, field in names.items() if field.kind in _TYPES}
         self.columns = tuple(self._read)
@@ -136,7 +136,7 @@ class DbfTable:
             block = self._file.read(self._size * min(at_once, records - first))
             self.deleted += block[:: self._size].count(_DELETED)
             for text in self._texts(block):
-                while len(candidates) > 1 and not _is_in(text, candidates[0]):
+                while len(candidates) > 1 and decoded(text, candidates[0]) is None:
                     del candidates[0]
                 if len(words) < TOKENS:
                     words |= dict.fromkeys(tokens_of(text))
@@ -150,7 +150,7 @@ class DbfTable:
         for start in range(0, 0 if block.isascii() else len(block), self._size):
             record = block[start : start + self._size]
             for field in () if record.isascii() else texts:
-                text = record[field.start : field.end]
+                text = record[field.start : field.end].rstrip(b" \0")
                 if not text.isascii():
                     yield text
 
@@ -181,26 +181,17 @@ def _candidates(declared: str | None, guess: str) -> list[str]:
 @lru_cache(maxsize=2**14)  # many of the cells of a small file are alike
 def _cell_value(raw: bytes, kind: str, decimals: int, encoding: str) -> Any:
     if kind == "C":
-        return _decode_text(raw, encoding, "replace").partition("\0")[0].rstrip() or None
+        return _decode_text(raw, encoding).partition("\0")[0].rstrip() or None
     text = raw.decode("latin-1").strip(" \0")
     if kind == "D":
         return _parse_date(text)
     return _parse_logical(text) if kind == "L" else _parse_number(text, decimals)
 
 
-def _decode_text(raw: bytes, encoding: str, errors: str) -> str:
+def _decode_text(raw: bytes, encoding: str) -> str:
     """A text, without a partial character at its end."""
-    decoder = codecs.getincrementaldecoder(decoder_of(encoding))(errors)
-    return decoder.decode(raw.rstrip(b" \0"), final=False)
-
-
-@lru_cache(maxsize=2**14)
-def _is_in(raw: bytes, encoding: str) -> bool:
-    try:
-        _decode_text(raw, encoding, "strict")
-    except UnicodeDecodeError:
-        return False
-    return True
+    decoder = codecs.getincrementaldecoder(decoder_of(encoding))("replace")
+    return decoder.decode(raw.rstrip(b" \0"))
 
 
 def _parse_number(text: str, decimals: int) -> int | float | str | None:

@@ -72,7 +72,7 @@ class GeoPackageReader(FormatReader):
                 raise FileInvalid(
                     " ".join(["The GeoPackage has no table of features.", *self.notes])
                 )
-            self._systems = LayerSystems(self, self._definitions(), "{error}")
+            self._systems = LayerSystems(self, self._definitions())
             self.layers = tuple(map(self._layer, self._tables.values()))
         except FileInvalid:
             self.close()

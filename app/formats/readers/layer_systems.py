@@ -18,16 +18,13 @@ class LayerSystems:
     """The system of each layer, which is read when it is needed: the code of one, and the way to
     WGS 84, can take a fifth of a second to find."""
 
-    def __init__(
-        self, reader: FormatReader, definitions: Mapping[str, tuple[str, ...]], fault: str
-    ) -> None:
+    def __init__(self, reader: FormatReader, definitions: Mapping[str, tuple[str, ...]]) -> None:
         """
         Args:
             definitions: the texts that may define the system of a layer, the best first; an empty
                 one alone if the file does not say it.
-            fault: the note on one that is unknown, with its ``name`` and an ``error``.
         """
-        self._reader, self._definitions, self._fault = reader, definitions, fault
+        self._reader, self._definitions = reader, definitions
         self._found: dict[tuple[str, ...], Projection | FileInvalid | None] = {("",): None}
 
     def label(self, layer: str) -> tuple[str | None, float | None]:
@@ -59,6 +56,6 @@ class LayerSystems:
                 self._found[texts] = error
         found = self._found[texts]
         if isinstance(found, FileInvalid):
-            self._reader.note(self._fault.format(name=quoted(layer), error=found))
+            self._reader.note(f"The coordinate system of {quoted(layer)} cannot be used: {found}")
             return None
         return found

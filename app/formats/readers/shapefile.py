@@ -29,7 +29,6 @@ from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
 
 _SHAPES: Final = ".shp"
-_UNKNOWN_SYSTEM: Final = "The .prj of {name} cannot be used: {error}"
 _NO_RECORD: Final = unreadable_geometry("The table of the shapefile has no record for this shape.")
 _COLUMNS_IN_NOTE: Final = 10
 _FILES_IN_NOTE: Final = 5
@@ -59,7 +58,7 @@ class ShapefileReader(FormatReader):
                 raise FileInvalid("The zip file has no shapefile (.shp) in it.")
             names = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
             systems = {name: (self._text(names[name], ".prj"),) for name in names}
-            self._systems = LayerSystems(self, systems, _UNKNOWN_SYSTEM)
+            self._systems = LayerSystems(self, systems)
             others = [name for name in self._archive.members if not name.lower().endswith(_KNOWN)]
             if others:
                 more = " and more" if len(others) > _FILES_IN_NOTE else ""

@@ -20,7 +20,6 @@ from typing import Any, Final
 from app.formats.features import FileInvalid
 from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES, ZIP_RATIO, ZIP_SMALL_BYTES
 
-_MASTER: Final = "sqlite_master"
 _STEPS: Final = 10_000  # between two calls of the progress handler
 _SQL_BYTES: Final = 1024 * 1024  # of each definition in the schema
 _PRAGMAS: Final = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
@@ -64,7 +63,7 @@ class SqliteFile:
         if not header.startswith(b"SQLite format 3\0"):
             raise FileInvalid("The file is not a GeoPackage: it is no SQLite database.")
         self.is_in_use = header[18:20] == _WRITE_AHEAD
-        self._readable = {_MASTER}
+        self._readable = {"sqlite_master"}
         # Of the rows of a table: where pages refer to each other falsely, some are read often.
         self._most_bytes = max(ZIP_SMALL_BYTES, ZIP_RATIO * path.stat().st_size)
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"

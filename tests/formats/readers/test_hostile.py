@@ -91,7 +91,7 @@ def test_links_in_a_prj(tmp_path: Path, bait: Bait) -> None:
         'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
     ):
         path = packed(tmp_path, shp=shp(parts(SQUARE)), prj=target.encode())
-        assert "The .prj of" in outcome(ShapefileReader, path)
+        assert "The coordinate system of" in outcome(ShapefileReader, path)
 
 
 def test_names_of_other_files_in_a_zip(tmp_path: Path, bait: Bait) -> None:

@@ -88,7 +88,7 @@ def test_a_system_that_cannot_be_used(tmp_path: Path) -> None:
         path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=prj)
         layer, found, notes = read(path, crs="EPSG:28992")
         assert layer.crs is None
-        assert notes[0].startswith('The .prj of "forest" cannot be used: ')
+        assert notes[0].startswith('The coordinate system of "forest" cannot be used: ')
         assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
 
 
@@ -102,7 +102,8 @@ def test_a_system_that_is_not_known_is_looked_up_once(
         members |= {f"{name}.shp": shp(point(1, 1)), f"{name}.prj": b"EPSG:999999"}
     with closing(ShapefileReader(packed_as(tmp_path, members))) as reader:
         features(reader, "b")
-        assert [note[:14] for note in reader.notes[:2]] == ['The .prj of "a', 'The .prj of "b']
+        told = [f'The coordinate system of "{name}" cannot be used: ' for name in "ab"]
+        assert [note[: len(told[0])] for note in reader.notes[:2]] == told
     assert asked.count("EPSG:999999") == 1
 
 
