@@ -207,7 +207,10 @@ class _Draft:
         texts = {NAME: self._name, PLACE: self._place}
         if options.simplified:
             texts |= {name: self._own.get(name) for name in (CADASTRAL, *ADDRESS)}
-            self._check_address()
+            missing = [name for name in ADDRESS if name not in self._own]
+            if missing and CADASTRAL not in self._own:
+                message = f"Set {CADASTRAL}, or {' and '.join(missing)}."
+                self._problem("address_incomplete", message)
         for name, text in texts.items():
             most = CADASTRAL_LENGTH if name == CADASTRAL else NAME_LENGTH
             if text and len(text) > most:
@@ -236,12 +239,6 @@ class _Draft:
         ):
             lies_in = f"the plot lies in {country_phrase(location)}"
             self._warn("country_differs", f"{COUNTRY} is {self._country}, and {lies_in}.", location)
-
-    def _check_address(self) -> None:
-        missing = [name for name in ADDRESS if name not in self._own]
-        if missing and CADASTRAL not in self._own:
-            message = f"Set {CADASTRAL}, or {' and '.join(missing)}."
-            self._problem("address_incomplete", message)
 
     def _read_outlines(self) -> list[Grid]:
         geometry = self._feature.geometry

@@ -15,7 +15,10 @@ from app.projects.schemas import ProjectFiltersSchema
 from app.values.messages import invalid
 from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
 
-_ONLY = "For the EUDR: "
+
+def _about(text: str) -> dict[str, str]:
+    """The description of an option, in queries that have others, too."""
+    return {"description": f"For the EUDR: {text}"}
 
 
 class ProducerCountry(Text):
@@ -37,73 +40,68 @@ class EudrQuerySchema(QuerySchema):
     producer_name = Text(
         shortest=1,
         longest=NAME_LENGTH,
-        metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
+        metadata=_about("`ProducerName` of plots whose metadata has none."),
     )
     producer_key = Text(
         shortest=1,
         longest=NAME_LENGTH,
-        metadata={
-            "description": f"{_ONLY}the key of the metadata with the producer, such as `farmer`, of"
-            " plots whose metadata has no `ProducerName`. It goes before `producer_name`."
-        },
+        metadata=_about(
+            "the key of the metadata with the producer, such as `farmer`, of plots whose metadata "
+            "has no `ProducerName`. It goes before `producer_name`."
+        ),
     )
     producer_country = ProducerCountry(
-        metadata={
-            "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
-            "3166-1 alpha-2.",
-            "pattern": "^[A-Za-z]{2}$",
-        },
+        metadata=_about(
+            "`ProducerCountry` of plots whose metadata has none, as in ISO 3166-1 alpha-2."
+        )
+        | {"pattern": "^[A-Za-z]{2}$"}
     )
     holes = fields.String(
         validate=validate.OneOf(eudr.HOLES),
-        metadata={
-            "description": f"{_ONLY}what becomes of holes, which the Information System does not "
-            "know. `split`, the default, cuts the plot in parts around them; `ignore` fills them; "
-            "`refuse` makes them a problem."
-        },
+        metadata=_about(
+            "what becomes of holes, which the Information System does not know. `split`, the "
+            "default, cuts the plot in parts around them; `ignore` fills them; `refuse` makes them "
+            "a problem."
+        ),
     )
     variant = QueryInteger(
         low=eudr.VARIANTS[0],
         high=eudr.VARIANTS[-1],
-        metadata={
-            "description": f"{_ONLY}1, the default: a file for one producer, which is uploaded "
-            "there. 2: for several, which is uploaded at a commodity."
-        },
+        metadata=_about(
+            "1, the default: a file for one producer, which is uploaded there. 2: for several, "
+            "which is uploaded at a commodity."
+        ),
     )
     divide = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}write a zip of several files, each of at most "
-            f"{eudr.FILE_BYTES:,} bytes and {eudr.FILE_PRODUCERS:,} producers."
-        },
+        metadata=_about(
+            f"write a zip of several files, each of at most {eudr.FILE_BYTES:,} bytes and "
+            f"{eudr.FILE_PRODUCERS:,} producers."
+        )
     )
     cattle = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}the commodity is cattle, so points may have more than "
-            f"{eudr.POINT_HECTARES:g} hectares."
-        },
+        metadata=_about(
+            f"the commodity is cattle, so points may have more than {eudr.POINT_HECTARES:g} "
+            "hectares."
+        )
     )
 
 
 class EudrProjectsQuerySchema(EudrQuerySchema):
     """The options of a file with the plots of projects."""
 
-    boundaries = QueryBoolean(
-        metadata={"description": f"{_ONLY}`false` leaves out the boundaries of projects."},
-    )
+    boundaries = QueryBoolean(metadata=_about("`false` leaves out the boundaries of projects."))
     points = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}`true` adds the projects' assets of type `{eudr.PLOT_TYPE}` as "
-            "points. This also needs `assets:read`."
-        },
+        metadata=_about(
+            f"`true` adds the projects' assets of type `{eudr.PLOT_TYPE}` as points. This also "
+            "needs `assets:read`."
+        )
     )
 
 
 class EudrReportQuerySchema(ProjectFiltersSchema, EudrProjectsQuerySchema):
     """Which projects, and the options of the file."""
 
-    simplified = QueryBoolean(
-        metadata={"description": f"{_ONLY}`true`: the file of `format=eudr_simplified`."},
-    )
+    simplified = QueryBoolean(metadata=_about("`true`: the file of `format=eudr_simplified`."))
 
 
 def _listed_codes(codes: dict[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from flask import Response, current_app, request
 
@@ -20,24 +20,21 @@ def export_response(export: Export, account_name: str) -> Response:
     """Log an export, and stream its file, as bytes of any kind for clients that accept those
     first."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    check = _check_that_client_waits(export)
+    check = client_check()
+
+    def on_batch(_: int) -> None:
+        """End the writing of a whole file when its client has gone; sending a streamed one fails
+        then."""
+        if export.format not in STREAMED:
+            check()
 
     def write(at_once: bool) -> ExportedFile:
-        return service.write_export(export, app, check, at_once=at_once)
-
-    def name(slug: str) -> str:
-        return service.export_filename(slug, export)
+        return service.write_export(export, app, on_batch, at_once=at_once)
 
     is_binary = request.accept_mimetypes.best == BINARY
     media_type = BINARY if is_binary else export.media_type
+    name = partial(service.export_filename, export=export)
     response = stream_file(export.account_id, write, media_type, name)
     with transaction():
         service.log_export(export, account_name)
     return response
-
-
-def _check_that_client_waits(export: Export) -> Callable[[int], None]:
-    """Return a check that ends the writing of a whole file when its client has gone. A streamed
-    file needs none: sending fails."""
-    check = client_check()
-    return (lambda _: None) if export.format in STREAMED else (lambda _: check())

@@ -272,7 +272,7 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     archived = plot(client, 1)["id"]
     client.post(f"/v1/projects/{archived}/archive")
     assert "Ready: 2 plots" in browser.get("/eudr").text
-    page = browser.get("/eudr?form=true&holes=refuse&boundaries=true&status=any&cattle=true")
+    page = browser.get("/eudr?holes=refuse&points=false&points=true&status=any&cattle=true")
     assert "all projects" in page.text
     assert "Boundaries with holes" in page.text
     assert "Split around holes" in page.text
@@ -281,7 +281,7 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     assert any("holes=ignore" in each for each in links)
     assert all("points=false" in each and "cattle=true" in each for each in links)
     assert "Ready: 1 plot " in browser.get("/eudr?holes=ignore").text
-    assert "No plots match" in browser.get("/eudr?form=true&points=true").text
+    assert "No plots match" in browser.get("/eudr?points=true&boundaries=false").text
     page = browser.get("/eudr?holes=x&status=y")
     assert "holes:" in page.text
     assert "Ready: 2 plots" in page.text

@@ -39,8 +39,6 @@ _DEFAULT: Final = {
     "divide": "false",
 }
 _EXACT: Final = ("ids", "selection", IMPORT.name)  # plots that were chosen, of any status
-_ALWAYS_SHOWN: Final = ("boundaries", "points", "cattle")
-FORM: Final = "form"  # the form of the page was sent, which leaves out what is not ticked
 STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY: "Any status"}
 
 
@@ -106,8 +104,6 @@ def read_choices(principal: Principal, arguments: Mapping[str, str]) -> Choices:
     """
     others = ("selection", "ids", "bbox", "producer_key", *_DEFAULT)
     typed = chosen_filters(PROJECT, arguments, *others)
-    if FORM in arguments:
-        typed = dict.fromkeys(_ALWAYS_SHOWN, "false") | typed
     default = _default(typed)
     _, errors = _load(default | typed)
     refuse_problems([f"{name}: {' '.join(errors[name])}" for name in _EXACT if name in errors])

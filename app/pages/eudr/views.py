@@ -12,7 +12,7 @@ from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
-from app.pages.eudr.choices import FORM, STATUSES, Choices, address_of, read_choices
+from app.pages.eudr.choices import STATUSES, Choices, address_of, read_choices
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
@@ -159,6 +159,5 @@ def _overview_page(principal: Principal, error: ValidationFailed | None = None) 
         sent_ids=request.form.getlist("ids"),
         sent_value=request.form.get("value", ""),
         statuses=STATUSES,
-        form=FORM,
         words=words,
     )

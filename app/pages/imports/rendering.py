@@ -169,7 +169,9 @@ def import_page(
     features, total = listing.list_features(principal, import_id, **selection.paged)
     projects = _project_names(principal.account_id, [record["project_id"]])
     asks_project = any(question["code"] == "geometry_type" for question in record["questions"])
-    has_map = any(map(_has_places, record["questions"]))
+    near = []  # for a small map
+    if any(item["bbox"] for each in record["questions"] for item in (each, *each["options"])):
+        near = [(round(x, 3), round(y, 3)) for x, y in project_places(principal.account_id)]
     search, systems_text = request.args.get("search", ""), request.args.get("systems")
     choosable, number = (
         _project_choices(principal.account_id, search, None) if asks_project else ([], 0)
@@ -193,42 +195,32 @@ def import_page(
         "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
         "systems": _searched_systems(principal.account_id, record, systems_text or ""),
-        "near": _project_positions(principal.account_id) if has_map else [],
+        "near": near,
         "reading": settings_form.file_reading(record),
         "typed": typed or MultiDict(),
         "project": projects.get(record["project_id"]),
         "formats": FORMATS_IN,
         "words": words,
-        **_limit_words(principal, record),
+        "plan_use": words.plan_use(record, principal.plan),
+        "no_room": _no_room(principal.account_id, record),
     }
     if is_from_script():
         return live_part("imports/one.html", **values)
     return page("imports/import.html", error.status if error else 200, **values)
 
 
-def _limit_words(principal: Principal, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the import means for the limits of the account, for the template."""
-    counters, limit = read_counters(principal.account_id), byte_limit()
-    room = None if limit is None else max(0, limit - counters.stored_bytes)
-    needed = 0
-    if record["status"] == "ready" and room is not None:
-        needed = bytes_to_write(principal.account_id, record["id"])
-    return {
-        "plan_use": words.plan_use(record, principal.plan),
-        "no_room": None
-        if room is None or needed <= room
-        else f"It needs about {words.size(needed)} of storage, and the account has room for "
-        f"{words.size(room)}: what does not fit would not be written.",
-    }
-
-
-def _has_places(question: Mapping[str, Any]) -> bool:
-    return any(item["bbox"] for item in (question, *question["options"]))
-
-
-def _project_positions(account_id: str) -> list[tuple[float, float]]:
-    """Positions of the account's projects, for a small map."""
-    return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
+def _no_room(account_id: str, record: Mapping[str, Any]) -> str | None:
+    """A sentence about an import that the account has no room for."""
+    limit = byte_limit()
+    if limit is None or record["status"] != "ready":
+        return None
+    room = max(0, limit - read_counters(account_id).stored_bytes)
+    needed = bytes_to_write(account_id, record["id"])
+    sentence = (
+        f"It needs about {words.size(needed)} of storage, and the account has room for "
+        f"{words.size(room)}: what does not fit would not be written."
+    )
+    return sentence if needed > room else None
 
 
 def _searched_systems(

@@ -153,15 +153,14 @@ def _created_text(number: int, plots: int, record: Mapping[str, Any]) -> str:
 def namesakes(record: Mapping[str, Any], number: int) -> str:
     """A hint about new features whose names are in use."""
     singular, kind = record["kind"].removesuffix("s"), record["kind"]
-    if number == 1:
-        return (
-            f"One new {singular} has the name of another {singular}, but is not the same. If it is "
-            "the same forest, have features change what has their name."
-        )
-    return (
-        f"{number:,} new {kind} have the names of other {kind}, but are not the same. If they are "
-        "the same forests, have features change what has their name."
+    text = (
+        f"One new {singular} has the name of another {singular}, but is not the same. If it is the "
+        "same forest"
+        if number == 1
+        else f"{number:,} new {kind} have the names of other {kind}, but are not the same. If they "
+        "are the same forests"
     )
+    return f"{text}, have features change what has their name."
 
 
 def undo_consequence(record: Mapping[str, Any], can: AvailableActions) -> str:
@@ -194,9 +193,8 @@ def plan_use(record: Mapping[str, Any], plan: str) -> tuple[str, bool] | None:
     the plan has no limit, or the import no hectares."""
     areas = record["hectares"]
     limit, is_applied = areas.get("limit"), record["status"] == "applied"
-    if limit is None or areas["after"] == areas["before"]:
-        return None
-    if not is_applied and record["status"] != "ready":
+    is_told = is_applied or record["status"] == "ready"
+    if limit is None or areas["after"] == areas["before"] or not is_told:
         return None
     total = areas["account"]
     verb = "The account uses" if is_applied else "With this import, the account uses"
