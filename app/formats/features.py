@@ -15,10 +15,12 @@ AS_IN_FILE: Final = ""  # in place of a coordinate reference system: positions s
 
 class Letters(NamedTuple):
     """What letters mean that can mean two things: ``o`` is "east" or "west", ``zone`` says whether
-    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere"."""
+    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere";
+    ``are_used``: letters say which number is the latitude."""
 
     o: str | None = None
     zone: str | None = None
+    are_used: bool = False
 
 
 NO_LETTERS: Final = Letters()
@@ -78,7 +80,7 @@ class SourceFeature:
     ``properties`` are JSON values by column name. ``problems`` say what could not be read; a
     feature with a problem cannot be imported. ``part`` is the number of a point of several, from 1.
     ``letter``: one in its place that can mean two things (``app.formats.readers.places``), of which
-    nobody has chosen one.
+    nobody has chosen one; or "E" where letters say which number is the latitude.
     """
 
     number: int

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from app.db.transactions import Transaction
 from app.formats.features import FileInvalid
+from app.formats.readers.csv_geometry import IF_METERS
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry.problems import whole_problem
 from app.imports.feature_rows import (
@@ -107,6 +108,8 @@ def prepare_preview(
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
             notes = [*process.notes(), *summary.notes()]
+            if plan.crs_is_open:  # asks the same
+                notes = [note for note in notes if not note.endswith(IF_METERS)]
         seconds = IMPORT_OVERLAPS_SECONDS if is_limited else float("inf")
         seconds = min(seconds, end - time.monotonic())
         notes += _store_overlaps(leased, summary.placed, seconds, renew, in_transaction)

@@ -85,16 +85,13 @@ def questions_of(
         _ask_if_lines_are_open(scan, choices),
         _ask_encoding(scan, file.guesses if layer.is_guessed else ()),
     )
-    ordered = sorted(filter(None, questions), key=_question_importance)
+    asked = filter(None, questions)
+    ordered = sorted(asked, key=lambda question: QUESTIONS.index(question["code"]))
     ordered += filter(None, [_ask_other_layer(layer, choices, file.layers)])
     # Answers to required questions may change the columns, so the name is asked after them.
     asks_name = asks_name and not required_question(ordered)
     name_question = _ask_name_column(scan, mapping) if asks_name else None
     return [*ordered, name_question] if name_question else ordered
-
-
-def _question_importance(question: Json) -> int:
-    return QUESTIONS.index(question["code"])
 
 
 def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
@@ -311,6 +308,8 @@ def _ask_geometry_type(scan: LayerScan, choices: Any, file_format: str) -> Json 
 
 def _ask_if_swapped(scan: LayerScan, choices: Any, near: Sequence[Position]) -> Json | None:
     if choices.swap or scan.box is None or choices.given_crs not in (None, _DEGREES):
+        return None
+    if scan.letters.get("E"):
         return None
     if scan.in_swapped_degrees:
         if scan.in_swapped_degrees < scan.not_degrees:

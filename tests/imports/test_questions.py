@@ -251,6 +251,28 @@ def test_a_file_that_is_in_the_country_of_projects_the_other_way_round_alone(
     assert codes(other) == []
 
 
+def test_letters_say_that_nothing_is_swapped(client: Client, subtests: pytest.Subtests) -> None:
+    project = make_project(client, geometry=square(22.8, 45.3))["id"]
+    for header, places, asked in (
+        ("lat,lon", "22.88,45.36\n22.89,45.37", True),
+        ("lat,lon", "22.88 N,45.36 E\n22.89,45.37", False),
+        ("no,place", "1,22.88 N 45.36 E\n2,22.89° N 45.37° E", False),
+        ("lat,NS,lon,EW", "22.88,N,45.36,E\n22.89,N,45.37,E", False),
+    ):
+        with subtests.test(places):
+            record = table(client, f"{header}\n{places}\n", kind="assets", project_id=project)
+            assert ("swapped" in codes(record)) == asked
+
+
+def test_what_is_asked_about_the_system_is_not_noted_as_well(client: Client) -> None:
+    project = make_project(client)["id"]
+    degrees, meters = "10.5,50.5\n" * 20, "500000,5100000\n" * 30
+    for rows, are_asked in ((meters, True), (degrees + meters, True), (degrees, False)):
+        record = table(client, f"x,y\n{rows}", kind="assets", project_id=project)
+        assert codes(record) == ["crs"] * are_asked
+        assert any("taken for longitude" in note for note in record["notes"]) != are_asked
+
+
 def test_northing_first_is_swapped_before_it_is_transformed(client: Client) -> None:
     ring = [[52e5, 5e5], [52e5, 501e3], [5201e3, 501e3], [52e5, 5e5]]
     content = collection(feature({"type": "Polygon", "coordinates": [ring]}, name="A"))

@@ -160,12 +160,13 @@ class CsvReader(FormatReader):
         positions = PositionCount()
         if projection is None:
             self.note(self._geometry.assumption)
+        used = "E" if self._letters.are_used else ""
         for number, (row_number, row) in enumerate(self._features(), start=1):
             geometry, problems, letter = None, [], ""
             try:
                 if read := self._read_geometry(row):
                     positions.add(read.positions)
-                    geometry, letter = self._in_degrees(read, projection), read.letter
+                    geometry, letter = self._in_degrees(read, projection), read.letter or used
             except GeometryInvalid as invalid:
                 problems = [_in_row(row_number, problem) for problem in invalid.problems]
             properties = self._properties(row_number, row)

@@ -54,6 +54,9 @@ _GEOJSON: Final = re.compile(
     r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
 )
 _Read = TypeVar("_Read")
+IF_METERS: Final = (
+    "longitude and latitude in degrees. If they are meters, say in which coordinate system."
+)
 LOOKED_AT: Final = 300  # characters at the beginning of a text
 
 
@@ -124,10 +127,7 @@ class PointColumns(GeometryColumns):
             self.note = f"The UTM zones are from {quoted(zone)}."
         elif "easting" in mapping and self._srid is None:
             x, y = map(quoted, self.names)
-            self.assumption = (
-                f"{x} and {y} were taken for longitude and latitude in degrees. If they are "
-                "meters, say in which coordinate system."
-            )
+            self.assumption = f"{x} and {y} were taken for {IF_METERS}"
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         first, second = self.columns
@@ -246,7 +246,8 @@ class GeometryTable:
         zones = texts if geometry.zone is None else self._texts[self._names[geometry.zone]]
         meanings = {*map(zone_meaning, zones)} - {None}
         zone = meanings.pop() if len(meanings) == 1 else None
-        return Letters(chosen.o or o, chosen.zone or zone), note
+        are_used = bool(used & {"N", "S"} and used & {"E", "W", "O"})
+        return Letters(chosen.o or o, chosen.zone or zone, are_used), note
 
     def _geometries(self, name: str) -> TextColumn:
         """A column of geometries, and columns of points if these have what is missing there."""

@@ -7,7 +7,7 @@ values are no change: importing an export again changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, Final
 
 import orjson
@@ -53,12 +53,9 @@ def _whole_key(name: str, keys: Collection[str]) -> str | None:
     A shapefile prefixes keys called like a field."""
     if len(name.encode()) != NAME_BYTES:
         return None
-    longer = [key for key in keys if any(column.startswith(name) for column in _key_columns(key))]
+    types = FEATURE_TYPES.values()
+    longer = [key for key in keys if any(of.property_name(key).startswith(name) for of in types)]
     return longer[0] if len(longer) == 1 else None
-
-
-def _key_columns(key: str) -> Iterator[str]:
-    return (type_.property_name(key) for type_ in FEATURE_TYPES.values())
 
 
 def _comparable_text(value: Any) -> str:

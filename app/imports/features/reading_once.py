@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from app.formats.encodings import TWICE, read_once
 from app.formats.features import FormatReader, Layer, SourceFeature
@@ -28,13 +27,10 @@ class ReadOnce(FormatReader):
         columns = tuple(name for name in own.columns if read_once(name) in layer.columns)
         for feature in self._reader.read_features(replace(own, columns=columns), crs):
             properties = {
-                read_once(name): _read_once(value) for name, value in feature.properties.items()
+                read_once(name): read_once(value) if isinstance(value, str) else value
+                for name, value in feature.properties.items()
             }
             yield replace(feature, properties=properties)
 
     def close(self) -> None:
         self._reader.close()
-
-
-def _read_once(value: Any) -> Any:
-    return read_once(value) if isinstance(value, str) else value
