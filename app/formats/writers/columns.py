@@ -8,6 +8,7 @@ somebody changed a record after its metadata was read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -38,26 +39,6 @@ class Column(NamedTuple):
     longest: int = 0
 
 
-class _KeyValues:
-    """The types of the values of a key of the metadata, and the bytes of the longest text."""
-
-    def __init__(self) -> None:
-        self.types: set[ColumnType] = set()
-        self.longest = 0
-
-    def add(self, value: Any) -> None:
-        if value is None:
-            return
-        self.types.add(_TYPES[type(value)])
-        self.longest = max(self.longest, len(as_text(value).encode()))
-
-    @property
-    def type(self) -> ColumnType:
-        if len(self.types) == 1:
-            return next(iter(self.types))
-        return "number" if self.types == {"integer", "number"} else "text"
-
-
 class Table:
     """The columns of a source: its fields, the keys of its metadata, and ``metadata`` at the end.
 
@@ -65,19 +46,17 @@ class Table:
     """
 
     def __init__(self, source: FeatureSource) -> None:
-        keys, self.rest = _survey_metadata(source)
-        self._key_types = {name: values.type for name, values in keys.items()}
+        self._keys, self.rest = _survey_metadata(source)
         fields = [_field_column(field) for field in source.type.property_fields]
-        key_columns = [Column(name, v.type, v.longest) for name, v in keys.items()]
         self._fields = [column.name for column in fields]
-        self.columns = [*fields, *key_columns, Column(METADATA, "json", self.rest)]
+        self.columns = [*fields, *self._keys, Column(METADATA, "json", self.rest)]
 
     def row(self, feature: Feature) -> list[Any]:
         """The values of a feature, in the order of the columns: text where their type is text, time
         or JSON, and None where there is none."""
         properties = dict(feature.properties)
         values = [properties.pop(name, None) for name in self._fields]
-        for name, kind in self._key_types.items():
+        for name, kind, _ in self._keys:
             value = properties.get(name)
             fitting = None if value is None else _fitted_value(value, kind)
             if fitting is not None:
@@ -116,22 +95,30 @@ def cut_text(text: str, most_bytes: int) -> str:
     return text if len(encoded) <= most_bytes else encoded[:most_bytes].decode(errors="ignore")
 
 
-def _survey_metadata(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]:
-    """Read all metadata. Returns the keys that become columns, in the order in which they occur,
-    and the bytes of the longest text with the other keys of a record."""
-    keys: dict[str, _KeyValues] = {}
-    longest = 0
+def _survey_metadata(source: FeatureSource) -> tuple[list[Column], int]:
+    """Read all metadata. Returns columns for its keys, in the order in which they occur, and the
+    bytes of the longest text with the other keys of a record."""
+    types: dict[str, set[ColumnType]] = {}
+    longest: Counter[str] = Counter()
+    rest_bytes = 0
     for text in source.metadata():
         rest = {}
         for name, value in source.type.metadata_properties(text).items():
-            if name not in keys and len(keys) < COLUMNS_OUT and _is_plain(name):
-                keys[name] = _KeyValues()
-            if name in keys:
-                keys[name].add(value)
-            else:
+            if name not in types and len(types) < COLUMNS_OUT and _is_plain(name):
+                types[name] = set()
+            if name not in types:
                 rest[name] = value
-        longest = max(longest, len(dumps(rest)) if rest else 0)
-    return keys, longest
+            elif value is not None:
+                types[name].add(_TYPES[type(value)])
+                longest[name] = max(longest[name], len(as_text(value).encode()))
+        rest_bytes = max(rest_bytes, len(dumps(rest)) if rest else 0)
+    return [Column(name, _common_type(types[name]), longest[name]) for name in types], rest_bytes
+
+
+def _common_type(types: set[ColumnType]) -> ColumnType:
+    if len(types) == 1:
+        return next(iter(types))
+    return "number" if types == {"integer", "number"} else "text"
 
 
 def _is_plain(name: str) -> bool:
