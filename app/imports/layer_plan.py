@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam
 
@@ -110,23 +110,17 @@ def plan_layer(
         raise FileInvalid("The file has no features.")
     chosen = _chosen_columns(leased.account_id, choices, layer, scan)
     asks_name = "name" not in chosen
-    mapping = _complete_mapping(scan, choices.kind, chosen)
+    from_here, ignored = is_export(scan), ignored_columns(scan, choices.kind)
+    mapping, skipped = _complete_mapping(scan, choices.kind, chosen)
+    match = _choose_match(choices, chosen, mapping, from_here)
+    names = layer, crs, mapping.name
+    matcher = _layer_matcher(leased.account_id, process, targets, match, names)
     questions = questions_of(
         file, layer, scan, mapping, choices, near, of_places, asks_name=asks_name
     )
     crs_is_open = any(question["code"] == "crs" for question in questions)
-    from_here, ignored, skipped = is_export(scan), ignored_columns(scan, choices.kind), list[str]()
-    if not from_here:  # an export has what is beyond the limit in one column
-        mapping, skipped = within_key_limit(mapping, scan, ignored)
+    notes += _notes(scan, skipped, None if crs_is_open else crs or layer.crs)
     suggestions = suggested_ids(scan, mapping, ignored)
-    match = _choose_match(choices.match, mapping, from_here)
-    names = layer, crs, mapping.name
-    matcher = _layer_matcher(leased.account_id, process, targets, match, names)
-    notes = [*_skipped_columns_note(skipped), *_secret_note(scan), *notes, *_zero_note(scan)]
-    notes += _producers_note(scan)
-    area_note = note_on_area(crs or layer.crs or "", scan.places.values())
-    if area_note and not crs_is_open:
-        notes.append(area_note)
     with in_transaction():
         import_ = lock_leased(leased)
         import_.mapping, import_.match = mapping.as_json(), match
@@ -229,57 +223,57 @@ def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
     return [f"Only the layer {layer.name} was read. The file also has: {_listed_names(others)}."]
 
 
-def _secret_note(scan: LayerScan) -> list[str]:
-    return [
-        f"“{column}” was left out: the verification number opens a statement to everybody who "
-        "reads it here."
-        for column in scan.secret
-    ]
+def _notes(scan: LayerScan, skipped: Sequence[str], crs: str | None) -> Iterator[str]:
+    """Yield what to know about the columns and places of a layer.
 
-
-def _skipped_columns_note(columns: Sequence[str]) -> list[str]:
-    if not columns:
-        return []
-    return [
-        f"Only {METADATA_KEYS} columns can become metadata. Left out: {_listed_names(columns)}. "
-        "You can choose others."
-    ]
-
-
-def _zero_note(scan: LayerScan) -> list[str]:
-    if not scan.at_zero:
-        return []
-    features = pluralize(scan.at_zero, "feature is", "features are")
-    return [f"{features} at 0, 0, which devices write that do not know their place."]
-
-
-def _producers_note(scan: LayerScan) -> list[str]:
-    """A note if a file for the EUDR names several producers, and not the country of each."""
+    Args:
+        skipped: the columns that are too many for metadata.
+        crs: the coordinate system; None: it is not known.
+    """
+    if skipped:
+        left_out = _listed_names(skipped)
+        yield (
+            f"Only {METADATA_KEYS} columns can become metadata. Left out: {left_out}. You can "
+            "choose others."
+        )
+    for column in scan.secret:
+        yield (
+            f"“{column}” was left out: the verification number opens a statement to everybody who "
+            "reads it here."
+        )
+    if scan.at_zero:
+        features = pluralize(scan.at_zero, "feature is", "features are")
+        yield f"{features} at 0, 0, which devices write that do not know their place."
     names, countries = (scan.columns.get(name) for name in ("ProducerName", "ProducerCountry"))
     without = names.filled - (countries.filled if countries else 0) if names else 0
-    if names is None or names.distinct < 2 or without < 1:
-        return []
-    features = pluralize(without, "feature has", "features have")
-    return [
-        f"The file names several producers, and {features} no ProducerCountry. Each plot needs it "
-        "in a file for the EUDR."
-    ]
+    if names and names.distinct > 1 and without > 0:
+        features = pluralize(without, "feature has", "features have")
+        yield (
+            f"The file names several producers, and {features} no ProducerCountry. Each plot needs "
+            "it in a file for the EUDR."
+        )
+    if area_note := note_on_area(crs or "", scan.places.values()):
+        yield area_note
 
 
-def _choose_match(chosen: str | None, mapping: ColumnMapping, from_here: bool) -> Match:
+def _choose_match(
+    choices: Any, chosen: Mapping[str, Any], mapping: ColumnMapping, from_here: bool
+) -> Match:
     """Return how features find their targets. Exported features have the ids of their origins.
 
     Raises:
         FileInvalid: it is by external id, and no feature has one.
     """
-    has_ids = mapping.has_external_id or from_here
-    if chosen == "external_id" and not has_ids:
-        raise FileInvalid(
-            "No column holds external ids. Say in the mapping which one does, or match by name."
-        )
-    if chosen is not None:
-        return cast("Match", chosen)
-    return "external_id" if has_ids else "none"
+    match: Match | None = choices.match
+    if mapping.has_external_id or from_here:
+        return match or "external_id"
+    if match != "external_id":
+        return match or "none"
+    if "external_id" in (choices.mapping or {}).keys() - chosen.keys():  # another layer has none
+        return "none"
+    raise FileInvalid(
+        "No column holds external ids. Say in the mapping which one does, or match by name."
+    )
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -294,14 +288,17 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _complete_mapping(
-    scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]
-) -> ColumnMapping:
-    mapping = guess_mapping(scan, kind, partial_mapping)
-    metadata = (column for column in mapping.metadata or () if column not in scan.secret)
-    columns = [*mapping.fields.values(), *metadata]
+    scan: LayerScan, kind: str, chosen: Mapping[str, Any]
+) -> tuple[ColumnMapping, list[str]]:
+    """Return the whole mapping, and the columns that are too many for metadata. Raises
+    FileInvalid."""
+    mapping = guess_mapping(scan, kind, chosen)
+    columns = [*mapping.fields.values(), *(mapping.metadata or ())]
     if unknown := [column for column in columns if column not in scan.columns]:
         raise _unknown_column(repr(unknown[0]), list(scan.columns))
-    return mapping
+    if is_export(scan):  # an export has what is beyond the limit in one column
+        return mapping, []
+    return within_key_limit(mapping, scan, ignored_columns(scan, kind))
 
 
 def _unknown_column(name: str, columns: Sequence[str]) -> FileInvalid:
@@ -313,17 +310,17 @@ def _chosen_columns(
     account_id: str, choices: Any, layer: Layer, scan: LayerScan
 ) -> Mapping[str, Any]:
     """The mapping that was chosen, or else the last one of a layer with these columns. Columns that
-    another encoding gives other names are left out, so that they are guessed again."""
+    another layer does not have, or to which another encoding gives other names, are left out, so
+    that they are guessed again."""
     if choices.mapping is None:
         chosen = _last_mapping(account_id, choices.kind, layer.columns)
     else:
-        before = {name for each in choices.layers if each["name"] == layer.name
-                  for name in each["columns"]}  # fmt: skip
-        renamed = before.difference(layer.columns)
+        before = {column for each in choices.layers for column in each["columns"]}
+        lost = before.difference(layer.columns)
         chosen = {
             field: columns
             for field, columns in choices.mapping.items()
-            if renamed.isdisjoint(columns if isinstance(columns, list) else [columns])
+            if lost.isdisjoint(columns if isinstance(columns, list) else [columns])
         }
     if choices.corners_by:
         return {"name": guess_name_column(scan) or choices.corners_by, **chosen}

@@ -248,11 +248,10 @@ def _ask_other_layer(layer: Layer, choices: Any, others: Sequence[Layer]) -> Jso
         return None
     if choices.kind != "projects" or not waypoints:
         return None
-    count = "1 waypoint" if waypoints == 1 else f"{waypoints:,} waypoints"
     owner = "a new project" if layer.features > 1 else "the project of the track"
     put = {"layer": ALL_LAYERS, "points": "assets"}
     options = _owner_options("Import them too, as assets of", owner, waypoints, **put)
-    message = f"The file also has {count}."
+    message = f"The file also has {pluralize(waypoints, 'waypoint')}."
     return question_record("geometry_type", message, options, required=False)
 
 

@@ -277,38 +277,14 @@ def lock_import(principal: Principal, import_id: str) -> Import:
 def _with_dependent_choices(import_: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
     """Add the other choices that these change."""
     others: dict[str, Any] = {}
-    if "layer" in choices:
-        others = _mapping_for_layer(import_, choices["layer"])
-    elif "corners_by" in choices:  # areas have fewer columns than their corners
-        others = {"mapping": _geometry_columns(import_) or None, "match": None}
+    if "corners_by" in choices:  # areas have fewer columns than their corners
+        former = (import_.mapping or {}).items()
+        mapping = {name: column for name, column in former if name in GEOMETRY_COLUMNS}
+        others = {"mapping": mapping or None, "match": None}
     left_out, names = choices.get("left_out", import_.left_out), choices.get("names", import_.names)
     if RENUMBERING_CHOICES & choices.keys():
         left_out = names = None
     return {**others, **choices, "left_out": left_out or [], "names": names or None}
-
-
-def _mapping_for_layer(import_: Import, name: str) -> dict[str, Any]:
-    """The mapping as far as another layer has its columns. Without the column of external ids, the
-    match by them is reset too."""
-    columns = next((layer["columns"] for layer in import_.layers if layer["name"] == name), None)
-    if columns is None or import_.mapping is None:  # the file could not be opened
-        return {}
-    mapping: dict[str, Any] = {
-        field: column
-        for field, column in import_.mapping.items()
-        if field != "metadata" and (column is None or column in columns)
-    }
-    if metadata := import_.mapping.get("metadata"):
-        mapping["metadata"] = [column for column in metadata if column in columns] or None
-    elif metadata is not None:
-        mapping["metadata"] = metadata
-    has_lost_ids = import_.match == "external_id" and "external_id" not in mapping
-    return {"mapping": mapping or None} | ({"match": None} if has_lost_ids else {})
-
-
-def _geometry_columns(import_: Import) -> dict[str, Any]:
-    mapping = import_.mapping or {}
-    return {name: mapping[name] for name in GEOMETRY_COLUMNS if name in mapping}
 
 
 def _start_step(import_: Import, status: str, principal: Principal | None = None) -> None:
