@@ -25,6 +25,7 @@ HOLED = {
     "type": "Polygon",
     "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
 }
+MEMBERS = {"type", "properties", "geometry"}
 OWN = {"ProducerName": "Jo Oak", "ProducerCountry": "DE", "ProductionPlace": "North"}
 
 
@@ -67,19 +68,6 @@ def _hectares(ring: Any) -> float:
     return geodesic_area([ring]) / 10_000
 
 
-def test_a_plot(tmp_path: Path) -> None:
-    (plot,) = _plots(
-        tmp_path, project(geometry=square()), producer_name="Jo Oak", producer_country="DE"
-    )
-    assert plot["properties"] == {
-        "ProducerName": "Jo Oak",
-        "ProducerCountry": "DE",
-        "ProductionPlace": "Forest 1",
-        "Area": pytest.approx(_hectares(square_ring()), abs=1e-4),
-    }
-    assert set(plot) == {"type", "properties", "geometry"}
-
-
 def test_coordinates_have_six_decimals(tmp_path: Path) -> None:
     ring = [[10, 50], [10.1234567, 50], [10.1, 50.25], [10, 50]]
     text = _text(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
@@ -98,43 +86,27 @@ def test_each_part_is_a_plot(tmp_path: Path) -> None:
     assert {plot["geometry"]["type"] for plot in plots} == {"Polygon"}
 
 
-@pytest.mark.parametrize("names", [("producername", "PRODUCERCOUNTRY", "area")])
-def test_properties_come_from_the_metadata_in_any_case(
-    tmp_path: Path, names: tuple[str, str, str]
-) -> None:
-    metadata = dict(zip(names, ("Green Woods", "at", 1_200_000.5), strict=True)) | {"secret": "x"}
-    options = {"producer_name": "Somebody", "producer_country": "DE", "variant": 2}
-    first, second = _plots(
-        tmp_path,
-        project(geometry=square(), metadata=metadata),
-        project(2, geometry=square(3)),
-        **options,
-    )
-    assert first["properties"] == {
-        "ProducerName": "Green Woods",
-        "ProducerCountry": "AT",
-        "ProductionPlace": "Forest 1",
-        "Area": 1_200_000.5,
-    }
-    assert second["properties"]["ProducerName"] == "Somebody"
-    assert second["properties"]["ProducerCountry"] == "DE"
+def test_properties_come_from_the_metadata_in_any_case(tmp_path: Path) -> None:
+    options = {"producer_name": "Somebody", "producer_country": "DE"}
+    for metadata, written in (
+        ({}, ("Somebody", "DE", "Forest 1")),
+        ({"ProducerName": "", "ProductionPlace": " "}, ("Somebody", "DE", "Forest 1")),
+        (
+            {"producername": "Green Woods", "PRODUCERCOUNTRY": "at", "secret": "x"},
+            ("Green Woods", "AT", "Forest 1"),
+        ),
+        ({"ProducerName": "A", "producername": "B"}, ("A", "DE", "Forest 1")),
+        ({"ProducerName": 4711.0, "ProductionPlace": 12}, ("4711", "DE", "12")),
+    ):
+        (plot,) = _plots(tmp_path, project(geometry=square(), metadata=metadata), **options)
+        found = plot["properties"]
+        assert (set(plot), set(found)) == (MEMBERS, {*OWN, "Area"}), metadata
+        assert tuple(found[name] for name in OWN) == written, metadata
 
 
-def test_a_number_is_a_name(tmp_path: Path) -> None:
-    (plot,) = _plots(tmp_path, _plot(ProducerName=4711.0, ProductionPlace=12))
-    properties = plot["properties"]
-    assert (properties["ProducerName"], properties["ProductionPlace"]) == ("4711", "12")
-
-
-def test_a_name_in_the_right_case_wins(tmp_path: Path) -> None:
-    for metadata in ({"ProducerName": "A", "producername": "B"}, {"x": 1, "producername": "B"}):
-        (plot,) = _plots(
-            tmp_path,
-            _plot() | {"metadata": None} | project(geometry=square(), metadata=metadata),
-            producer_country="DE",
-            producer_name="C",
-        )
-        assert plot["properties"]["ProducerName"] == metadata.get("ProducerName", "B")
+def test_what_is_missing_is_left_out(tmp_path: Path) -> None:
+    (plot,) = _plots(tmp_path, _plot(ProducerName=None), variant=2)
+    assert "ProducerName" not in plot["properties"]
 
 
 def test_the_order_is_producer_country_place_kind_and_id(tmp_path: Path) -> None:
@@ -165,12 +137,6 @@ def test_holes_are_split_and_nothing_is_lost(tmp_path: Path) -> None:
     assert sum(areas) == pytest.approx(geodesic_area(rings) / 10_000, abs=1e-3)
 
 
-def test_holes_are_refused_on_request(tmp_path: Path) -> None:
-    (problem,) = _problems(tmp_path, _plot(geometry=HOLED), holes="refuse")
-    assert (problem.code, problem.project_id) == ("hole", project()["id"])
-    assert "holes=split" in problem.message
-
-
 def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
     holes = [
         square_ring(10 + x / 100, 50 + y / 100, 0.005)[::-1]
@@ -183,39 +149,12 @@ def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
     assert "9,604 holes" in problem.message
 
 
-def test_a_hole_that_vanishes_at_six_decimals(tmp_path: Path) -> None:
-    rings = [square_ring(), square_ring(10.2, 50.2, 2e-7)[::-1]]
-    (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": rings}))
-    assert len(plot["geometry"]["coordinates"]) == 1
-
-
 def test_a_hole_that_reaches_the_outline_at_six_decimals(tmp_path: Path) -> None:
     hole = [[10.0000004, 50.5], [10.5, 50.7], [10.5, 50.3], [10.0000004, 50.5]]
     other = [[10.0000003, 50.2], [10.0000003, 50.25], [10.5, 50.25], [10.0000003, 50.2]]
     rings = [square_ring(), hole, other]
     record = _plot(geometry={"type": "Polygon", "coordinates": rings})
     assert _codes(tmp_path, record) == ["breaks_at_six_decimals"]
-
-
-def test_positions_that_are_the_same_after_rounding_are_one(tmp_path: Path) -> None:
-    ring = [[10, 50], [10.1, 50], [10.10000001, 50], [10.1, 50.1], [10, 50]]
-    (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
-    assert len(plot["geometry"]["coordinates"][0]) == 4
-
-
-TINY = square_ring(10, 50, 2e-7)
-# Its two spikes lie beside each other, and on each other once they are rounded.
-SPIKES = [
-    [0, 0], [1, 0], [1, 1], [0.5, 1], [0.5, 0.5], [0.5000001, 0.5], [0.5000003, 1], [0, 1], [0, 0],
-]  # fmt: skip
-
-
-def test_a_plot_that_rounding_breaks(tmp_path: Path) -> None:
-    cases: list[Any] = [TINY, SPIKES]
-    for ring in cases:
-        record = _plot(geometry={"type": "Polygon", "coordinates": [ring]})
-        (problem,) = _problems(tmp_path, record)
-        assert problem.code == "breaks_at_six_decimals", ring
 
 
 def _that_is_cut_short() -> float:
@@ -232,14 +171,21 @@ def test_a_plot_that_cutting_off_breaks(tmp_path: Path) -> None:
     assert _codes(tmp_path, record) == ["breaks_at_six_decimals"]
 
 
-def test_positions_that_are_the_same_after_cutting_off_are_one(tmp_path: Path) -> None:
+def test_positions_that_become_the_same_are_one(tmp_path: Path) -> None:
     x = _that_is_cut_short()
     before = round(x - 1e-6, 6)
     corners = [[3.9, 10], [before, 10], [x, 10], [x, 10.1], [3.9, 10.1]]
-    for first in range(len(corners)):  # also where the ring begins and ends at one of the two
-        ring = [*corners[first:], *corners[:first], corners[first]]
-        (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
-        assert len(plot["geometry"]["coordinates"][0]) == 5
+    cases: list[tuple[int, list[Any]]] = [
+        (5, [[*corners[first:], *corners[:first], corners[first]]])
+        for first in range(len(corners))  # also where the ring begins and ends at one of the two
+    ]
+    cases += [
+        (4, [[[10, 50], [10.1, 50], [10.10000001, 50], [10.1, 50.1], [10, 50]]]),
+        (5, [square_ring(), square_ring(10.2, 50.2, 2e-7)[::-1]]),  # a hole that vanishes
+    ]
+    for number, rings in cases:
+        (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": rings}))
+        assert [len(ring) for ring in plot["geometry"]["coordinates"]] == [number], rings
 
 
 def test_a_country_that_is_none(tmp_path: Path) -> None:
@@ -254,76 +200,41 @@ def test_a_country_that_is_none(tmp_path: Path) -> None:
         assert said in problem.message, country
 
 
-def test_what_is_missing(tmp_path: Path) -> None:
-    for left_out, options, codes in (
-        ("ProducerName", {"variant": 2}, []),
-        ("ProducerCountry", {"variant": 2}, ["country_missing"]),
-        ("ProducerCountry", {}, ["country_missing"]),
-        ("ProductionPlace", {"variant": 2}, []),
-    ):
-        metadata = {name: value for name, value in OWN.items() if name != left_out}
-        record = project(geometry=square(), metadata=metadata)
-        if codes:
-            assert _codes(tmp_path, record, **options) == codes
-        else:
-            (plot,) = _plots(tmp_path, record, **options)
-            instead = "Forest 1" if left_out == "ProductionPlace" else None
-            assert {name: plot["properties"].get(name) for name in OWN} == OWN | {left_out: instead}
-
-
 def test_a_record_without_a_place(tmp_path: Path) -> None:
     assert _codes(tmp_path, project(metadata=OWN), _plot(2)) == ["no_place"]
     assert _codes(tmp_path, asset(type="plot", metadata=OWN)) == ["no_place"]
 
 
-def test_a_text_that_is_too_long(tmp_path: Path) -> None:
-    assert _codes(tmp_path, _plot(ProducerName="x" * 501)) == ["too_long"]
-    assert _plots(tmp_path, _plot(ProducerName="x" * 500))
-
-
-def test_the_area_of_a_point(tmp_path: Path) -> None:
-    for area, written in (
-        (None, 4),
-        (3, 3),
-        (2.5, 2.5),
-        (0.0001, 0.0001),
-        ("3", 3),
-        ("2,5 ", 2.5),
-        ("some", 4),
+def test_the_area(tmp_path: Path) -> None:
+    measured = pytest.approx(_hectares(square_ring()), abs=1e-4)
+    for area, of_point, of_polygon in (
+        (None, 4, measured),
+        (3, 3, 3),
+        (2.5, 2.5, 2.5),
+        (0.0001, 0.0001, 0.0001),
+        ("3", 3, measured),
+        ("2,5 ", 2.5, measured),
+        ("some", 4, measured),
+        (True, 4, measured),
+        ([1], 4, measured),
+        ({}, 4, measured),
+        (1_200_000.5, "point_over_4_ha", 1_200_000.5),
+        (4.1, "point_over_4_ha", 4.1),
+        ("12", "point_over_4_ha", measured),
+        (0.00009, "area_invalid", 0.00009),
+        (0, "area_invalid", "area_invalid"),
+        (-5, "area_invalid", "area_invalid"),
     ):
-        (plot,) = _plots(tmp_path, _point(Area=area))
-        assert plot["geometry"] == {"type": "Point", "coordinates": [10.5, 50.5]}, area
-        assert plot["properties"]["Area"] == written, area
-
-
-def test_an_area_that_no_point_has(tmp_path: Path) -> None:
-    for area, code in (
-        (0, "area_invalid"),
-        (-5, "area_invalid"),
-        (0.00009, "area_invalid"),
-        (4.1, "point_over_4_ha"),
-        ("12", "point_over_4_ha"),
-    ):
-        (problem,) = _problems(tmp_path, _point(Area=area))
-        assert problem.code == code, area
-        assert "e-0" not in problem.message, area
-
-
-def test_points_of_cattle_are_larger(tmp_path: Path) -> None:
+        for record, due in ((_point(Area=area), of_point), (_plot(Area=area), of_polygon)):
+            if isinstance(due, str):
+                (problem,) = _problems(tmp_path, record)
+                assert problem.code == due, area
+                assert "e-0" not in problem.message, area
+            else:
+                (plot,) = _plots(tmp_path, record)
+                assert plot["properties"]["Area"] == due, area
     (plot,) = _plots(tmp_path, _point(Area=120), cattle=True)
     assert plot["properties"]["Area"] == 120
-
-
-def test_an_area_that_no_boundary_has(tmp_path: Path) -> None:
-    for area in (0, -5):
-        assert _codes(tmp_path, _plot(Area=area)) == ["area_invalid"], area
-
-
-def test_an_area_that_is_no_number_is_replaced(tmp_path: Path) -> None:
-    cases: list[Any] = ["3", True, [1], {}]
-    for area in cases:
-        (plot,) = _plots(tmp_path, _plot(Area=area))
-        assert plot["properties"]["Area"] == pytest.approx(_hectares(square_ring()), abs=1e-4), area
 
 
 def test_what_is_said_of_an_area_that_is_no_number() -> None:

@@ -2,7 +2,7 @@
 
 By chapters 9 and 10 of "EUDR Operator API Reference v1.0" (GeoJSON file description 1.3) and the
 schema of due diligence statements. It imports nothing of the application, so that it can judge what
-that writes. All geometry is exact: positions are read from the text of their numbers as integers.
+that writes. Positions are read from the text of their numbers as integers.
 
 The system keeps six decimals. A ring must therefore be sound in each of these readings:
 
@@ -54,9 +54,7 @@ FAULTS: Final = {
     "hole": "a polygon of more than one ring",
     "equal_positions": "two positions in a row are equal, or two points of a MultiPoint",
     "straight_line": "all positions of a ring lie on one line",
-    "sides_cross": "two sides of a ring cross",
-    "sides_overlap": "two sides of a ring lie on one another",
-    "sides_touch": "a ring touches itself",
+    "sides_meet": "two sides of a ring cross, touch or lie on one another",
     "parts_overlap": "two parts of a MultiPolygon overlap",
     "parts_share_side": "two parts of a MultiPolygon share a side, as no valid one may",
     "property_name": "a property of the four in other letters",

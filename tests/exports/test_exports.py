@@ -165,16 +165,6 @@ def test_what_is_refused(client: Client) -> None:
     assert "gpx is for assets." in client.get("/v1/exports/projects?format=gpx").text
 
 
-def test_a_file_for_the_eudr(client: Client) -> None:
-    make_project(client, name="Plain", geometry=square(1))
-    make_project(client, geometry=square(3), metadata={"ProducerName": "Green Woods"})
-    path = f"/v1/exports/projects?{EUDR}&variant=2"
-    first, second = (each["properties"] for each in _features(client, path))
-    assert first["ProducerName"] == "Green Woods"
-    assert (second["ProducerName"], second["ProducerCountry"]) == ("Jo Oak", "DE")
-    assert second["ProductionPlace"] == "Plain"
-
-
 def test_plots_that_are_points_for_the_eudr(client: Client) -> None:
     made = make_project(client, name="Without a boundary")
     make_asset(client, made["id"], type="plot", name="P", location=point(10.5, 50.5))
@@ -220,16 +210,6 @@ def test_plots_that_are_points_need_a_permission(client: Client) -> None:
     refused = limited.get(f"/v1/exports/projects?{EUDR}&points=true")
     assert refused.status_code == 403
     assert "assets:read" in refused.json["error"]["message"]
-
-
-def test_what_stands_against_a_file_for_the_eudr(client: Client) -> None:
-    made = make_project(client, geometry=HOLED)
-    response = client.get(f"/v1/exports/projects?{EUDR}&holes=refuse")
-    assert response.status_code == 400
-    (detail,) = response.json["error"]["details"]
-    assert (detail["field"], detail["code"]) == (made["id"], "hole")
-    assert len(_features(client, f"/v1/exports/projects?{EUDR}")) == 2
-    assert len(_features(client, f"/v1/exports/projects?{EUDR}&holes=ignore")) == 1
 
 
 def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(

@@ -63,6 +63,7 @@ def test_an_account_without_plots_is_told_what_to_do(browser: Browser, viewer: B
 
 def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Browser) -> None:
     first = plot(client, metadata=OWN)
+    assert "It is for one producer: upload it at the producer." in viewer.get("/eudr").text
     plot(client, 1, metadata=OWN | {NAME: "Kofi Osei"})
     make_asset(
         client, first["id"], type="plot", location=point(-2.5, 6.5), metadata=OWN | {AREA: 2}
@@ -71,6 +72,7 @@ def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Bro
     assert "Ready: 3 plots of 2 producers in Ghana, 2 with boundaries and 1 as points, 1 kB." in (
         page.text
     )
+    assert "It is for several producers: upload it at the commodity." in page.text
     (link,) = [each for each in page.links if "download" in each]
     file = viewer.get(link).response
     assert file.headers["Content-Disposition"].startswith("attachment")
@@ -78,16 +80,6 @@ def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Bro
     assert len(file.json["features"]) == 3
     (entry,) = client.get("/v1/audit-log?action=project.exported").json["data"]
     assert entry["changes"]["format"]["to"] == "eudr"
-
-
-def test_what_is_not_ready_cannot_be_downloaded(client: Client, browser: Browser) -> None:
-    plot(client, metadata={"ProducerCountry": "UK"})
-    page = browser.get("/eudr")
-    assert "1 thing to complete before the file can be sent" in page.text
-    assert not [link for link in page.links if "download" in link]
-    answer = browser.get("/eudr/download")
-    assert answer.status == 400
-    assert "would not take these plots" in answer.text
 
 
 def test_the_producer_of_one_of_the_selected_and_of_all_is_set(
@@ -325,17 +317,6 @@ def test_a_boundary_that_takes_too_long_has_its_holes_filled(
     assert "/eudr?holes=ignore" in page.links
 
 
-def test_one_producer_and_several(client: Client, browser: Browser) -> None:
-    plot(client, metadata={NAME: "Ama", COUNTRY: "GH"})
-    page = browser.get("/eudr")
-    assert "Ready: 1 plot of 1 producer" in page.text
-    assert "It is for one producer: upload it at the producer." in page.text
-    plot(client, 1, metadata={NAME: "Kofi", COUNTRY: "GH"})
-    page = browser.get("/eudr")
-    assert "Ready: 2 plots of 2 producers" in page.text
-    assert "It is for several producers: upload it at the commodity." in page.text
-
-
 def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
     own = {NAME: "Ama", COUNTRY: "GH"}
     here = [plot(client, n, metadata=own)["id"] for n in range(2)]
@@ -348,11 +329,13 @@ def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
 
 
 def test_a_country_that_the_plots_do_not_lie_in_is_told(client: Client, browser: Browser) -> None:
-    made = plot(client, metadata=OWN | {COUNTRY: "NL"})["id"]
+    made = plot(client, geometry=square(5.5, 52.1, size=0.002), metadata=OWN)["id"]
     text = browser.get("/eudr").text
     assert "Worth a look: The plot does not lie in the country of production (1)" in text
-    send(browser, "country_differs", set="GH")
-    assert metadata(client, made)[COUNTRY] == "GH"
+    assert "the plot lies in the Netherlands" in text
+    page = send(browser, "country_differs", set="NL")
+    assert "1 plot of 1 producer in the Netherlands" in page.text
+    assert metadata(client, made)[COUNTRY] == "NL"
     send(browser, "plots", field=COUNTRY, which="all", value="côte d'ivoire")
     assert metadata(client, made)[COUNTRY] == "CI"
 

@@ -202,13 +202,3 @@ def test_what_is_split_and_rounded_is_said_in_the_open(client: Client, browser: 
         "rounded to six decimals, by at most 8 centimeters."
     ) in page.text
     assert "2 projects become 2 plots: 1 hole is filled;" in browser.get("/eudr?holes=ignore").text
-
-
-def test_countries_have_names_and_articles(client: Client, browser: Browser) -> None:
-    made = make_project(client, geometry=square(5.5, 52.1, size=0.002), metadata=OWN)["id"]
-    page = browser.get("/eudr")
-    assert "the plot lies in the Netherlands" in page.text
-    send(browser, "country_differs", set="NL")
-    assert metadata(client, made)[COUNTRY] == "NL"
-    page = browser.get("/eudr")
-    assert "in the Netherlands" in page.text
