@@ -112,7 +112,7 @@ def test_imported_projects_count(free: Client) -> None:
         boundary = read_boundary(square(size=0.028))  # some 620 ha
         other = read_boundary(square(20, 50, size=0.028))
         for name, each in (("One", boundary), ("Two", other)):
-            ProjectTargets().create(principal, Candidate(1, name, {}, each), name)
+            ProjectTargets().create(principal, Candidate(1, name, {}, each.text), name)
 
     in_transaction(free, run)
     assert usage_events(free) == ALL

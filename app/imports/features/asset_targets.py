@@ -131,7 +131,7 @@ class AssetTargets:
         return AssetMatcher(account_id, *matching, project_id=self.project_id)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
-        values = {"type": self.default_type, **candidate.values, "name": name}
+        values = {"type": self.default_type, **candidate.columns, "name": name}
         asset = create_asset(principal, self.project_id, location=candidate.location, **values)
         return WrittenTarget(asset["id"], name, parse_time(asset["updated_at"]), None)
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from types import NoneType
+from functools import cached_property, partial
 from typing import Any, Final
 
 import orjson
@@ -62,10 +61,7 @@ _LINE_BREAKS: Final = re.compile(r"(?<! ) *+[\t\n\v\f\r\x85\u2028\u2029]\s*+")
 _ELLIPSIS: Final = "…"
 _DEFAULT_PREFIX: Final = "Feature"
 _POINT: Final = '{"type":"Point",'  # begins the text of a ``Point``
-STORED_TYPES: Final[dict[str, type | tuple[type, ...]]] = {  # of ``stored_values``
-    "name": str, "is_numbered": bool, "is_plot": bool, "own_id": (str, NoneType),
-    "columns": dict, "area_m2": (int, NoneType),
-}  # fmt: skip
+_STORED: Final = ("name", "is_numbered", "is_plot", "own_id", "columns", "area_m2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +102,15 @@ class ReadOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A feature that can be imported; ``number`` is its position in the layer, from 1.
 
-    ``values`` are the database columns of its fields, without the name. ``own_id`` is the id of the
-    project or asset that was exported as this feature. ``is_numbered``: the feature has no name, so
-    ``name`` is that of its layer with a number. ``is_plot``: it becomes an asset in an import of
-    projects.
+    ``columns`` are the database columns of its fields, without the name. ``geometry`` is the text
+    of its boundary or location as GeoJSON, ``area_m2`` the area of the boundary; None: it is not
+    known. ``own_id`` is the id of the project or asset that was exported as this feature.
+    ``is_numbered``: the feature has no name, so ``name`` is that of its layer with a number.
+    ``is_plot``: it becomes an asset in an import of projects.
 
     Not stored: ``is_cut``: the name was too long, and ``is_kept_whole``: the metadata has all of
     it. ``cleaned`` are the columns whose texts had characters that cannot be stored.
@@ -121,15 +118,29 @@ class Candidate:
 
     number: int
     name: str
-    values: dict[str, Any]
-    boundary: Boundary | None = None
-    location: Point | None = None
+    columns: dict[str, Any]
+    geometry: str | None = None
+    area_m2: int | None = None
     own_id: str | None = None
     is_numbered: bool = False
     is_cut: bool = False
     is_kept_whole: bool = False
     cleaned: tuple[str, ...] = ()
     is_plot: bool = False
+
+    @cached_property
+    def boundary(self) -> Boundary | None:
+        """Raises LookupError, TypeError or ValueError if ``geometry`` is malformed."""
+        if self.geometry is None or self.geometry.startswith(_POINT):
+            return None
+        return measured_boundary(self.geometry, self.area_m2)
+
+    @cached_property
+    def location(self) -> Point | None:
+        """Raises GeometryInvalid if ``geometry`` is malformed."""
+        if self.geometry is None or not self.geometry.startswith(_POINT):
+            return None
+        return read_point(orjson.loads(self.geometry))
 
     @property
     def bounds(self) -> Bounds | None:
@@ -147,14 +158,8 @@ class Candidate:
         return None if self.boundary is None else self.boundary.country
 
     @property
-    def geometry(self) -> str | None:
-        """The GeoJSON text of the boundary or location; None without either."""
-        geometry = self.boundary or self.location
-        return None if geometry is None else geometry.text
-
-    @property
     def external_id(self) -> str | None:
-        external_id: str | None = self.values.get("external_id")
+        external_id: str | None = self.columns.get("external_id")
         return external_id
 
 
@@ -211,8 +216,8 @@ def check_feature(
         feature.number,
         name,
         values,
-        boundary=geometry if isinstance(geometry, Boundary) else None,
-        location=geometry if isinstance(geometry, Point) else None,
+        geometry.text if geometry else None,
+        geometry.area_m2 if isinstance(geometry, Boundary) else None,
         own_id=_own_id(feature, options),
         is_numbered=not whole_name,
         is_cut=is_cut,
@@ -224,40 +229,18 @@ def check_feature(
 
 def stored_values(candidate: Candidate) -> dict[str, Any]:
     """A JSON object for ``stored_candidate``, which also needs the number and the geometry."""
-    return {
-        "name": candidate.name,
-        "is_numbered": candidate.is_numbered,
-        "is_plot": candidate.is_plot,
-        "own_id": candidate.own_id,
-        "columns": candidate.values,
-        "area_m2": candidate.boundary and candidate.boundary.area_m2,
-    }
+    return {name: getattr(candidate, name) for name in _STORED}
 
 
 def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -> Candidate:
-    """Return the candidate with these ``stored_values``.
-
-    Args:
-        text: its geometry.
-
-    Raises:
-        KeyError, TypeError, ValueError: the values are malformed.
-    """
-    is_point = text is not None and text.startswith(_POINT)
+    """Return the candidate with these ``stored_values``, and the text of its geometry."""
     return Candidate(
-        number,
-        values["name"],
-        values["columns"],
-        None if is_point or text is None else measured_boundary(text, values.get("area_m2")),
-        read_point(orjson.loads(text)) if is_point and text else None,
-        values["own_id"],
-        is_numbered=values["is_numbered"],
-        is_plot=values["is_plot"],
+        number, geometry=text, **{name: values[name] for name in _STORED if name in values}
     )
 
 
 def imported_columns(kind: str) -> frozenset[str]:
-    """The columns that ``Candidate.values`` of a kind may have."""
+    """The columns that ``Candidate.columns`` of a kind may have."""
     fields = _FIELDS[kind]
     return frozenset(fields[name].stored_as for name in (*mapped_fields(kind), "metadata"))
 

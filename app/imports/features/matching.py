@@ -166,7 +166,7 @@ def has_another_id(target: Any, candidate: Candidate) -> bool:
 def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
     """The values of a feature that differ from its target's, by column."""
     changes: dict[str, Any] = {}
-    for column, value in candidate.values.items():
+    for column, value in candidate.columns.items():
         if column == _METADATA:
             if metadata := changed_metadata(target.metadata_json, value):
                 changes[_METADATA] = metadata
@@ -177,6 +177,6 @@ def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
 
 def _feature_identity(candidate: Candidate) -> tuple[str, bytes]:
     """What features that are the same have in common: their name, and a digest of their values."""
-    content = repr((candidate.geometry, sorted(candidate.values.items())))
+    content = repr((candidate.geometry, sorted(candidate.columns.items())))
     name = "" if candidate.is_numbered else fold_text(candidate.name)
     return name, hashlib.sha256(content.encode()).digest()

@@ -50,7 +50,7 @@ class ProjectTargets:
     """Writes features as projects of an account."""
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
-        values = {**candidate.values, "name": name, "geometry": candidate.boundary}
+        values = {**candidate.columns, "name": name, "geometry": candidate.boundary}
         project = create_project(principal, source=_SOURCE, **values)
         return WrittenTarget(project["id"], name, parse_time(project["updated_at"]), None)
 

@@ -29,12 +29,10 @@ from app.formats.encodings import NAMES
 from app.formats.features import FileInvalid, Layer
 from app.geometry.timed_program import write_message
 from app.imports.features.candidates import (
-    STORED_TYPES,
     Candidate,
     ReadOptions,
     RejectedFeature,
     imported_columns,
-    stored_candidate,
 )
 from app.imports.features.mapping import LayerScan
 from app.imports.features.reader_program import (
@@ -327,8 +325,8 @@ def _decode_batch(options: ReadOptions, last: int, value: Any) -> Batch:
 
 
 def _decode_feature(value: Any, options: ReadOptions) -> Candidate | RejectedFeature:
-    is_rejected = "problems" in value
-    feature = decode_value(RejectedFeature, value) if is_rejected else _decode_candidate(value)
+    kind = RejectedFeature if "problems" in value else Candidate
+    feature: Candidate | RejectedFeature = decode_value(kind, value)
     _check_length(feature.name, NAME_LENGTH)
     if feature.is_plot and not options.points_as_plots:
         raise ValueError
@@ -336,17 +334,11 @@ def _decode_feature(value: Any, options: ReadOptions) -> Candidate | RejectedFea
         for problem in feature.problems:
             _check_length(problem.code, NAME_LENGTH)
         return feature
-    kind = "assets" if feature.is_plot else options.kind
-    if not feature.values.keys() <= imported_columns(kind):
+    columns = imported_columns("assets" if feature.is_plot else options.kind)
+    if not feature.columns.keys() <= columns:
         raise ValueError
-    for column in feature.values.values():
+    feature.bounds  # noqa: B018 - raises an error if the geometry is malformed
+    for column in feature.columns.values():
         if isinstance(column, str):
             _check_length(column, METADATA_BYTES)  # the limit of the longest text
     return feature
-
-
-def _decode_candidate(value: Any) -> Candidate:
-    if not all(isinstance(value["values"][name], kind) for name, kind in STORED_TYPES.items()):
-        raise TypeError
-    number, text = typed_value(int, value["number"]), decode_value(str | None, value["geometry"])
-    return stored_candidate(number, value["values"], text)

@@ -368,8 +368,7 @@ def _single_points(
 def _sent_feature(feature: Candidate | RejectedFeature) -> RejectedFeature | dict[str, Any]:
     if isinstance(feature, RejectedFeature):
         return feature
-    text, values = feature.geometry, stored_values(feature)
-    return {"number": feature.number, "values": values, "geometry": text}
+    return {"number": feature.number, "geometry": feature.geometry, **stored_values(feature)}
 
 
 def _reader_notes(file: _OpenFile) -> Iterator[list[str]]:

@@ -81,7 +81,7 @@ class FeatureSummary:
             self._repeated += row["verdict"] == "same" and row["target_id"] is None
             self._outside += bool(row["outside"])
             if row["verdict"] == "changed":
-                texts = (feature.name, *map(str, feature.values.values()))
+                texts = (feature.name, *map(str, feature.columns.values()))
                 self._twice += any(read_once(text) != text for text in texts)
             self._add_place(feature)
             if feature.boundary is not None and _writes_boundary(row):

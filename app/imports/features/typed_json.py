@@ -14,6 +14,11 @@ T = TypeVar("T")
 _types_of: Final = cache(get_type_hints)
 
 
+@cache
+def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(kind), get_args(kind)
+
+
 def encode_value(value: Any) -> bytes:
     """Return a JSON value, in which there may be dataclasses and collections, as a text."""
     return json.dumps(value, default=_plain_value).encode()
@@ -32,10 +37,13 @@ def typed_value(kind: type[T], value: Any) -> T:
 
 def decode_value(kind: Any, value: Any) -> Any:
     """Return JSON as a value of a type: a dataclass, tuple, list, dict, scalar or optional one.
+    What a dataclass has a default for may be missing.
 
     Raises LookupError, TypeError or ValueError for other JSON.
     """
-    origin, arguments = get_origin(kind), get_args(kind)
+    if type(value) is kind or kind in (object, Any):
+        return value
+    origin, arguments = _parts(kind)
     if NoneType in arguments:
         return None if value is None else decode_value(arguments[0], value)
     if origin is tuple and Ellipsis not in arguments:
@@ -49,7 +57,7 @@ def decode_value(kind: Any, value: Any) -> Any:
         return tuple(items) if origin is tuple else list(items)
     if isinstance(kind, type) and is_dataclass(kind):
         fields = _types_of(kind).items()
-        return kind(**{name: decode_value(field_kind, value[name]) for name, field_kind in fields})
+        return kind(**{name: decode_value(of, value[name]) for name, of in fields if name in value})
     if kind is float:
         return float(value)
-    return value if kind is object else typed_value(kind, value)
+    return typed_value(kind, value)

@@ -23,7 +23,7 @@ NAMESAKES = 300
 
 def candidate(name: str, *location: float, **values: Any) -> Candidate:
     point = read_point(at(*location)) if location else None
-    return Candidate(1, name, values, None, point, None)
+    return Candidate(1, name, values, point and point.text)
 
 
 def matcher(client: Client, project_id: str, match: Match = "none") -> AssetMatcher:

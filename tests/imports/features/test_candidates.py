@@ -41,7 +41,7 @@ def test_a_feature_is_prepared() -> None:
     made = prepared(3, feature(square(), name="Alpine", forest="F"))
     assert isinstance(made, Candidate)
     assert (made.number, made.name) == (3, "Alpine")
-    assert made.values == {"metadata_json": '{"forest":"F"}'}
+    assert made.columns == {"metadata_json": '{"forest":"F"}'}
     assert made.boundary is not None
     assert made.boundary.area_m2 > 0
 
@@ -118,7 +118,7 @@ def test_control_characters_of_attributes_are_left_out() -> None:
     choices = replace(BY_NAME, ignored={"other"})
     made = prepared(1, feature(square(), name="A", **columns), choices)
     assert isinstance(made, Candidate)
-    assert json.loads(made.values["metadata_json"]) == {
+    assert json.loads(made.columns["metadata_json"]) == {
         "note": "bell \tx y",
         "de ep": [{"a b": "c\nd"}],
     }
@@ -140,13 +140,13 @@ def test_a_long_name_is_cut_and_kept_in_the_metadata() -> None:
             metadata
         )
         kept = others | ({"name": whole.strip()} if is_kept else {})
-        assert json.loads(made.values.get("metadata_json", "{}")) == kept, metadata
+        assert json.loads(made.columns.get("metadata_json", "{}")) == kept, metadata
 
 
 def test_a_name_of_two_hundred_characters_is_whole() -> None:
     made = prepared(1, feature(square(), name="n" * 200))
     assert isinstance(made, Candidate)
-    assert (made.name, made.is_cut, made.values) == ("n" * 200, False, {})
+    assert (made.name, made.is_cut, made.columns) == ("n" * 200, False, {})
 
 
 def test_lines_of_a_cell_end_in_line_feeds() -> None:
@@ -154,8 +154,8 @@ def test_lines_of_a_cell_end_in_line_feeds() -> None:
     cells = {"text": "one\r\ntwo", "two\r\nlines": "three\rfour"}
     made = prepared(1, feature(square(), name="A", **cells), choices)
     assert isinstance(made, Candidate)
-    assert made.values["description"] == "one\ntwo"
-    assert json.loads(made.values["metadata_json"]) == {"two\nlines": "three\nfour"}
+    assert made.columns["description"] == "one\ntwo"
+    assert json.loads(made.columns["metadata_json"]) == {"two\nlines": "three\nfour"}
 
 
 def test_a_name_of_several_lines_is_one_line() -> None:
@@ -183,7 +183,7 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     exported = replace(BY_NAME, ignored={"id"}, is_export=True)
     made = check_feature(SourceFeature(1, None, properties), exported, ignored)
     assert isinstance(made, Candidate)
-    assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
+    assert (made.own_id, made.columns) == (project_id, {"metadata_json": '{"soil":"loam"}'})
 
 
 def test_metadata_are_as_before_the_export() -> None:
@@ -198,7 +198,7 @@ def test_metadata_are_as_before_the_export() -> None:
         exported = replace(BY_NAME, ignored={"id"}, is_export=True)
         made = check_feature(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
         assert isinstance(made, Candidate), columns
-        assert json.loads(made.values["metadata_json"]) == metadata, columns
+        assert json.loads(made.columns["metadata_json"]) == metadata, columns
 
 
 def test_a_type_is_any_word_in_lower_case() -> None:
@@ -210,7 +210,7 @@ def test_a_type_is_any_word_in_lower_case() -> None:
     ):
         made = prepared(1, feature(point(), name="A", kind=kind), choices)
         assert isinstance(made, Candidate)
-        assert (made.values["type"], made.location is not None) == (stored, True)
+        assert (made.columns["type"], made.location is not None) == (stored, True)
 
 
 def test_areas_of_districts_are_those_of_another_method() -> None:

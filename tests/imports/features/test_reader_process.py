@@ -29,17 +29,9 @@ from tests.make.features import collection, feature
 _LIMITS = ReadLimits(45, 450 << 20, 180.0)
 _CHOICES = ReadOptions("projects", ColumnMapping({"name": "name", "external_id": "code"}))
 _CANDIDATE = {
-    "number": 1,
-    "values": {
-        "name": "Alpine",
-        "own_id": None,
-        "is_numbered": False,
-        "is_plot": False,
-        "columns": {"external_id": "A"},
-        "area_m2": 1,
-    },
-    "geometry": json.dumps(square()),
-}
+    "number": 1, "name": "Alpine", "columns": {"external_id": "A"}, "area_m2": 1,
+    "own_id": None, "is_numbered": False, "is_plot": False, "geometry": json.dumps(square()),
+}  # fmt: skip
 _LAYER = {
     "name": "a", "features": 1, "columns": ["b"], "crs": None, "accuracy": 0, "geometry": None,
 }  # fmt: skip
@@ -292,16 +284,12 @@ def test_long_texts_are_not_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert process.notes() == ["x" * 2000, *"y" * 99]
 
 
-def changed(change: dict[str, Any]) -> dict[str, Any]:
-    return _CANDIDATE | change | {"values": _CANDIDATE["values"] | change.get("values", {})}
-
-
 def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with reading(path) as process:
         layer = process.open().layers[0]
 
     def features(change: dict[str, Any]) -> Any:
-        answered(monkeypatch, json.dumps([True, [changed(change)]]).encode())
+        answered(monkeypatch, json.dumps([True, [_CANDIDATE | change]]).encode())
         with reading(path) as process:
             return next(process.features(layer, None, _CHOICES))
 
@@ -310,18 +298,18 @@ def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.Monkey
     changes: list[dict[str, Any]] = [
         {"number": "1"},
         {"number": 0},
-        {"values": {"name": "x" * 201}},
-        {"values": {"columns": {"description": "x" * 20_000}}},
+        {"name": "x" * 201},
+        {"columns": {"description": "x" * 20_000}},
         {"geometry": "{}"},
         {"geometry": '{"type": "Polygon", "coordinates": [[["a", 0]]]}'},
-        {"values": {"name": 1}},
-        {"values": {"own_id": 1}},
-        {"values": {"is_numbered": 0}},
-        {"values": {"is_plot": 0}},
-        {"values": {"is_plot": True}},  # points were not to become plots
-        {"values": {"columns": {"account_id": "acct_other"}}},
-        {"values": {"columns": []}},
-        {"values": {"area_m2": "1"}},
+        {"name": 1},
+        {"own_id": 1},
+        {"is_numbered": 0},
+        {"is_plot": 0},
+        {"is_plot": True},  # points were not to become plots
+        {"columns": {"account_id": "acct_other"}},
+        {"columns": []},
+        {"area_m2": "1"},
         {"geometry": '"x"'},
         {"geometry": '{"type":"Point","coordinates":["a",0]}'},
         {"problems": [{"code": 1}], "name": "a", "geometry": None, "is_plot": False},
