@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import Final, TypeVar
+from typing import Final
 
 from app.formats.features import FileInvalid, Letters
 from app.formats.positions import unreadable_geometry
@@ -17,14 +17,14 @@ from app.formats.readers.places import (
     Axis,
     Place,
     PlaceInvalid,
-    is_survey,
+    attempt,
     read_degrees,
     read_place,
-    read_survey,
     read_system,
     written_letters,
     zone_meaning,
 )
+from app.formats.readers.surveys import is_survey, read_survey
 from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid
 from app.policy.headings import (
@@ -53,7 +53,6 @@ _TELLS_NOTHING: Final = frozenset({"ro", "sv"})  # share their headings with the
 _GEOJSON: Final = re.compile(
     r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
 )
-_Read = TypeVar("_Read")
 IF_METERS: Final = (
     "longitude and latitude in degrees. If they are meters, say in which coordinate system."
 )
@@ -295,7 +294,7 @@ class GeometryTable:
                 zones = [self._joined[word] for word in _ZONES if word in self._joined]
                 zones += [name for name, words in self._words.items() if "epsg" in words]
                 if zones and all(
-                    _attempt(read_system, text) for text in self._texts[zones[0]] if text
+                    attempt(read_system, text) for text in self._texts[zones[0]] if text
                 ):
                     mapping["zone"] = zones[0]
                 return [self._point_columns(mapping)]
@@ -344,16 +343,8 @@ def _read_place(text: str, letters: Letters) -> ReadGeometry:
     return _point([place.x, place.y], place.srid, place.letter)
 
 
-def _attempt(read: Callable[[str], _Read], text: str) -> _Read | None:
-    """What is read; None for what is refused."""
-    try:
-        return read(text)
-    except PlaceInvalid:
-        return None
-
-
 def _place(text: str) -> Place | None:
-    return _attempt(read_place, text)
+    return attempt(read_place, text)
 
 
 def _is_certain_place(text: str) -> bool:

@@ -19,17 +19,16 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from app.formats.crs import authority_and_code, read_crs
 from app.formats.features import NO_LETTERS, FileInvalid, Letters
-from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
+from app.formats.positions import first_position, is_degrees
 from app.formats.readers.geometry_text import is_geometry, read_geometry_text
 from app.formats.readers.layer_limits import quoted
-from app.formats.readers.ordinates import Position, read_number, too_many_positions
-from app.formats.readers.wkb import ReadGeometry
+from app.formats.readers.ordinates import Position, read_number
 from app.geometry.problems import GeometryInvalid
-from app.policy.request_limits import GEOMETRY_POSITIONS
 
 Axis = Literal["latitude", "longitude"]
 
@@ -62,6 +61,7 @@ _WORDS: Final = {
 _AXES: Final[dict[str, Axis]] = {
     "N": "latitude", "S": "latitude", "E": "longitude", "W": "longitude", "O": "longitude",
 }  # fmt: skip
+_LABELS: Final[dict[str, Axis]] = {"la": "latitude", "lo": "longitude", "ln": "longitude"}
 _END: Final = r"(?![^\W\d_])"  # of a word
 _LETTER: Final = rf"(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))}){_END}"
 _COMPASS: Final = re.compile(rf"(?<![^\W\d_]){_LETTER}", re.IGNORECASE)
@@ -115,11 +115,8 @@ _TWO_METERS: Final = re.compile(
     rf"|({_METERS})\s*+([EN]){_NEXT}({_METERS})\s*+[EN]|({_METERS}){_NEXT}({_METERS}))(?![\w.])",
     re.IGNORECASE,
 )
-# latitude longitude [altitude [accuracy]], separated by semicolons
-_NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?"
-_PLACE: Final = rf"\A\s*+{_NUMBER} ++{_NUMBER}"
-_WALK: Final = re.compile(rf"{_PLACE}(?: ++[+-]?[0-9]++(?:\.[0-9]++)?){{0,2}}\s*+;")
-_SURVEYED_POINT: Final = re.compile(rf"{_PLACE} ++[0-9.+-]++ ++[0-9.+-]++\s*+")
+
+_Read = TypeVar("_Read")
 
 
 class PlaceInvalid(ValueError):
@@ -127,7 +124,7 @@ class PlaceInvalid(ValueError):
 
 
 class Degrees(NamedTuple):
-    """A number of degrees, the axis if a letter or a label names it, and the number of its parts.
+    """A number of degrees, the axis if anything names it, and the number of its parts.
     ``is_certain``: it can hardly be anything else. ``letter``: one with two meanings, of which the
     likelier was taken."""
 
@@ -176,29 +173,24 @@ def read_degrees(text: str, axis: Axis | None = None, letters: Letters = NO_LETT
         raise PlaceInvalid(f"Write it in degrees, such as {_EXAMPLE[axis or 'latitude']}.")
     values, word = _parts(found), found["before"] or found["after"]
     letter = _WORDS[word.lower()] if word else ""
-    named = _AXES.get(letter)
-    if label := found["label"]:
-        labelled: Axis = "latitude" if label.lower() == "la" else "longitude"
-        if named not in (None, labelled):
-            raise PlaceInvalid(f"{word} does not belong to a {labelled}.")
-        named = labelled
-    if axis and named not in (None, axis):
-        raise PlaceInvalid(f"{word or label} does not belong to a {axis}.")
+    labelled = _LABELS.get((found["label"] or "").lower())
+    axes = {axis, labelled, _AXES.get(letter)} - {None}
+    if len(axes) > 1:
+        message = f"{word or found['label']} does not belong to a {axis or labelled}."
+        raise PlaceInvalid(message)
     if (found["before"] and found["after"]) or (found["sign"], letter) in _CONTRADICTIONS:
         raise PlaceInvalid("Write either a sign or one letter.")
-    degrees = values[0] if len(values) == 1 else _sum(values)
+    degrees = values[0]
+    if len(values) > 1:
+        degrees = round(math.fsum(value / 60.0**place for place, value in enumerate(values)), 10)
     if axis and degrees > _MOST[axis]:
         raise PlaceInvalid(f"Must be between −{_MOST[axis]} and {_MOST[axis]} degrees.")
-    is_west = letter == "W" or (letter == "O" and letters.o != "east")
+    if letter == "O" and letters.o:
+        letter = "E" if letters.o == "east" else "W"
+    value = -degrees if found["sign"] == "-" or letter in ("S", "W", "O") else degrees
     is_certain = bool(word or found["d"] or found["mark"] or _PRECISE.search(found["degrees"]))
-    is_open = letter == "O" and letters.o is None
-    return Degrees(
-        -degrees if found["sign"] == "-" or is_west or letter == "S" else degrees,
-        named,
-        len(values),
-        is_certain,
-        "O" if is_open else "",
-    )
+    named = axes.pop() if axes else None
+    return Degrees(value, named, len(values), is_certain, "O" if letter == "O" else "")
 
 
 _CONTRADICTIONS: Final = {("-", "N"), ("-", "E"), ("+", "S"), ("+", "W"), ("-", "O"), ("+", "O")}
@@ -217,10 +209,6 @@ def _parts(found: re.Match[str]) -> list[float]:
     if found["word"] and found["seconds"] and not found["unit"] and found["after"] in ("S", "s"):
         raise PlaceInvalid("S can be seconds or south. Write ° ' and \".")
     return values
-
-
-def _sum(values: list[float]) -> float:
-    return round(math.fsum(value / 60.0**place for place, value in enumerate(values)), 10)
 
 
 def read_place(text: str, letters: Letters = NO_LETTERS) -> Place:
@@ -258,7 +246,7 @@ def read_system(text: str, northing: float = 0, letters: Letters = NO_LETTERS) -
     if found is None:
         authority, code = authority_and_code(text.strip()) or ("", "")
         if authority != "EPSG" or not code.isdecimal():
-            raise PlaceInvalid(f"{quoted(text)} is not a UTM zone, such as 32N.")
+            raise PlaceInvalid(f"{quoted(text)} is not a UTM zone, such as 32N, nor an EPSG code.")
         return int(code), ""
     letter = (found[2] or ("N" if found[3] else "")).upper()
     is_open = letter == "S" and _BAND_S[0] <= northing <= _BAND_S[1]
@@ -348,45 +336,40 @@ def _inner_square(text: str) -> tuple[float, float] | None:
 def _read_meters(text: str, letters: Letters) -> Place | None:
     """Two numbers with a UTM zone, or any two with the code of a system."""
     code = next(filter(None, (_CODES[0].match(text), _CODES[1].search(text))), None)
+    system, rest = "", text
     if code is not None:
+        system = code[0].replace("-", " ")
         rest = (text[: code.start()] + text[code.end() :]).strip(" ,;:()[]")
-        authority, number = authority_and_code(code[0].replace("-", " ")) or ("", "")
-        if (authority, number) == ("OGC", "CRS84"):
-            place = _read_pair(rest, letters)
-            return _on_earth(place.y, place.x)
-        if authority != "EPSG" or not number.isdecimal():
-            raise PlaceInvalid(f"{code[0]} is not a known coordinate system, such as EPSG:25832.")
-    else:
-        rest = text
-    rest = _METER.sub("", rest)
-    found = _TWO_METERS.search(rest)
+    numerals = _METER.sub("", rest)
+    found = _TWO_METERS.search(numerals)
     if found is None:
-        return None if code is None else _in_geographic(int(number), _read_pair(rest, letters))
+        return _in_system(system, _read_pair(rest, letters)) if system else None
     axis = found[1] or found[5] or ""
     numbers = found[2] or found[4] or found[7], found[3] or found[6] or found[8]
-    others = f"{rest[: found.start()]} {rest[found.end() :]}".strip(" ,;:()[]")
+    others = f"{numerals[: found.start()]} {numerals[found.end() :]}".strip(" ,;:()[]")
     x, y = (float(number.replace(",", ".")) for number in numbers)
     if axis.upper() in ("N", "H", "Y"):
         x, y = y, x
-    if code is not None:
-        if others:
-            raise PlaceInvalid(NO_PLACE)
-        return Place(x, y, int(number))
-    if not others or x < _LEAST_EASTING:
+    if system and others:
+        raise PlaceInvalid(NO_PLACE)
+    if not system and (not others or x < _LEAST_EASTING):
         return None
-    srid, letter = read_system(others, y, letters)
+    srid, letter = read_system(system or others, y, letters)
     return Place(x, y, srid, letter=letter)
 
 
-def _in_geographic(code: int, place: Place) -> Place:
-    """A place in degrees of a system with this code. Raises PlaceInvalid if it has no degrees."""
+def _in_system(system: str, place: Place) -> Place:
+    """A place in degrees of a system. Raises PlaceInvalid if that has no degrees."""
+    if authority_and_code(system) == ("OGC", "CRS84"):
+        return _on_earth(place.y, place.x)
+    srid, _ = read_system(system)
     try:
-        is_projected = read_crs(f"EPSG:{code}").is_projected
+        is_projected = read_crs(f"EPSG:{srid}").is_projected
     except FileInvalid as error:
         raise PlaceInvalid(str(error)) from None
     if is_projected:
-        raise PlaceInvalid(f"Positions in EPSG:{code} are in meters, not in degrees.")
-    return place._replace(srid=code, is_certain=True)
+        raise PlaceInvalid(f"Positions in EPSG:{srid} are in meters, not in degrees.")
+    return place._replace(srid=srid, is_certain=True)
 
 
 def _read_pair(text: str, letters: Letters) -> Place:
@@ -399,7 +382,12 @@ def _read_pair(text: str, letters: Letters) -> Place:
         try:
             first, second = (read_degrees(half, None, letters) for half in halves)
             if _belong_together(first, second, between[0], text):
-                found.add(_placed(first, second))
+                if first.axis == "longitude" or second.axis == "latitude":
+                    first, second = second, first
+                is_certain, letter = first.is_certain and second.is_certain, second.letter
+                found.add(
+                    _on_earth(second.value, first.value, is_certain=is_certain, letter=letter)
+                )
         except PlaceInvalid as error:
             if not str(error).startswith("Write"):
                 reason = str(error)
@@ -414,62 +402,12 @@ def _belong_together(first: Degrees, second: Degrees, between: str, text: str) -
         return first.axis != second.axis
     if between.strip() and between != ",":
         return True
-    return first.parts == second.parts and (between == "," or not _is_degrees(text))
+    return first.parts == second.parts and (between == "," or not attempt(read_degrees, text))
 
 
-def _is_degrees(text: str) -> bool:
+def attempt(read: Callable[[str], _Read], text: str) -> _Read | None:
+    """What is read from a text; None where PlaceInvalid is raised."""
     try:
-        return bool(read_degrees(text))
+        return read(text)
     except PlaceInvalid:
-        return False
-
-
-def _placed(first: Degrees, second: Degrees) -> Place:
-    if first.axis == "longitude" or second.axis == "latitude":
-        first, second = second, first
-    is_certain = first.is_certain and second.is_certain
-    return _on_earth(second.value, first.value, is_certain=is_certain, letter=second.letter)
-
-
-def is_survey(text: str) -> bool:
-    """True if the beginning of a text looks like a line, an area or a point of ODK or Kobo. A point
-    of whole numbers is rather a number of a telephone."""
-    if not (_WALK.match(text) or _SURVEYED_POINT.fullmatch(text)):
-        return False
-    latitude, longitude = text.replace(";", " ").split()[:2]
-    is_measured = ";" in text or "." in latitude + longitude
-    return is_measured and abs(float(latitude)) <= 90 and abs(float(longitude)) <= 180
-
-
-def read_survey(text: str) -> ReadGeometry:
-    """The geometry of a text of ODK or Kobo: latitude, longitude, altitude and accuracy of each
-    position, which semicolons separate.
-
-    One that ends where it begins is an area.
-
-    Raises:
-        GeometryInvalid: a position cannot be read, or there are too many.
-    """
-    if text.count(";") > GEOMETRY_POSITIONS:
-        raise too_many_positions()
-    positions: list[Position] = []
-    has_altitudes = False
-    for point in text.split(";"):
-        if not (words := point.split()):
-            continue
-        numbers = [read_number(word) for word in words]
-        latitude, longitude = (*numbers, None, None)[:2]
-        if latitude is None or longitude is None or len(words) > 4:
-            message = f"{quoted(point.strip())} is not a latitude and a longitude."
-            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
-        has_altitudes = has_altitudes or len(words) > 2
-        positions.append([longitude, latitude])
-    return ReadGeometry(_shape(positions), 4326, len(positions), is_flat=not has_altitudes)
-
-
-def _shape(positions: list[Position]) -> Json | None:
-    if len(positions) < 2:
-        return {"type": "Point", "coordinates": positions[0]} if positions else None
-    if len(positions) > 3 and positions[0] == positions[-1]:
-        return {"type": "Polygon", "coordinates": [positions]}
-    return {"type": "LineString", "coordinates": positions}
+        return None
