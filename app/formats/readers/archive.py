@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import stat
 import struct
@@ -92,15 +93,10 @@ class _BoundedFile(io.FileIO):
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
             size = _DIRECTORY_BYTES + 1
-        if size > _DIRECTORY_BYTES and self._rest() > _DIRECTORY_BYTES:
+        rest = os.fstat(self.fileno()).st_size - self.tell()
+        if min(size, rest) > _DIRECTORY_BYTES:
             raise FileInvalid(f"The zip file has more than {ZIP_ENTRIES:,} files in it.")
         return super().read(size) or b""
-
-    def _rest(self) -> int:
-        position = self.tell()
-        end = self.seek(0, io.SEEK_END)
-        self.seek(position)
-        return end - position
 
 
 class _Member(io.RawIOBase):

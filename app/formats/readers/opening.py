@@ -23,7 +23,7 @@ from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
 from app.formats.readers.shapefile import ShapefileReader
-from app.formats.readers.signatures import CONVERT, MEMBERS, PART, ROOTS, SIGNATURES
+from app.formats.readers.signatures import CONVERT, MEMBERS, ROOTS, SIGNATURES
 from app.formats.readers.text_files import FoundEncoding, RecodedFile, find_encoding
 from app.formats.readers.xml_elements import root_name
 from app.policy.files import FORMATS_IN
@@ -97,9 +97,9 @@ def recognize_format(path: Path, how: AsRead = AS_IT_SAYS) -> str:
         return _zip_format(path)
     if start.startswith(b"SQLite format 3\0"):
         return "gpkg"
-    for signature in SIGNATURES:
-        if signature.start.match(start):
-            _refuse_format(signature.kind, signature.advice)
+    for pattern, kind, advice in SIGNATURES:
+        if re.match(pattern, start, re.DOTALL):
+            _refuse_format(kind, advice)
     text = _beginning_text(start).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return _xml_format(path, text, how)
@@ -109,9 +109,7 @@ def recognize_format(path: Path, how: AsRead = AS_IT_SAYS) -> str:
 
 
 def _refuse_format(kind: str, advice: str) -> NoReturn:
-    is_part = kind.endswith(PART)
-    refusal = ", and cannot be imported by itself" if is_part else " and cannot be imported"
-    raise FileInvalid(f"The file is {kind}{refusal}. {advice}")
+    raise FileInvalid(f"The file is {kind} and cannot be imported. {advice}")
 
 
 def _unknown_format() -> FileInvalid:

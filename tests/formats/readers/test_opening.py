@@ -130,7 +130,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         ("", "The file is empty."),
         (
             b"\0\0\x27\x0a" + bytes(100),
-            "shapefile, and cannot be imported by itself.",
+            "shapefile, and cannot be imported.",
         ),
         (b"\x03\x7a\x05\x1f" + bytes(60), "a .dbf file"),
         ('PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89"]]', "a .prj file"),
