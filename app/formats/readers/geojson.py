@@ -1,7 +1,7 @@
 """GeoJSON (RFC 7946, and the `crs` of GeoJSON 2008) and sequences of it (RFC 8142).
 
 A file has a FeatureCollection, or Features or geometries one after the other. It is read twice:
-first ``geojson_scan`` reads all of it, and rejects a file that is incomplete or exceeds a limit;
+first ``GeoJsonScan`` reads all of it, and rejects a file that is incomplete or exceeds a limit;
 then the features are read one by one.
 """
 
@@ -17,7 +17,7 @@ import orjson
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import ordinates, unreadable_geometry
-from app.formats.readers.geojson_scan import COLLECTION, ID, Contents, scan_geojson
+from app.formats.readers.geojson_scan import COLLECTION, ID, GeoJsonScan
 from app.formats.readers.json_stream import json_values, null_for_nan
 from app.formats.readers.layer_limits import quoted, value_too_long
 from app.geometry import GeometryInvalid
@@ -49,13 +49,13 @@ class GeoJsonReader(FormatReader):
         self._path = path
         with path.open("rb") as file:
             finite = null_for_nan(file)
-            self._contents = scan_geojson(finite or file)
+            self._contents = GeoJsonScan(finite or file)
         self._has_nan = finite is not None
         self.note(_NAN if self._has_nan else None)
         self._projection: Projection | None = None
         self._has_others = False
         if others := self._contents.others:
-            self.note(f"What the file has beside its features was left out: {_listed(others)}.")
+            self.note(f"What the file has beside its features was left out: {_listed([*others])}.")
         name, columns = self._contents.name or path.stem, self._contents.columns
         layer = Layer(name, self._contents.features, columns)
         try:
@@ -166,7 +166,7 @@ def _feature_properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _file_projection(contents: Contents) -> Projection | None:
+def _file_projection(contents: GeoJsonScan) -> Projection | None:
     """The coordinate reference system that a file names; None: degrees on WGS 84.
 
     Raises:

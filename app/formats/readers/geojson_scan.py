@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from ijson.common import ObjectBuilder
@@ -35,36 +34,25 @@ _ENDS: Final = ("end_map", "end_array")
 _STARTS: Final = ("start_map", "start_array")
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The contents of a file. ``path`` is the JSON path of its features, or of some of them and of
-    collections with the others; ``crs`` is from its ``crs``, and ``crs_fault`` says why that cannot
-    be used. ``others`` are unknown members of a FeatureCollection."""
+class GeoJsonScan:
+    """The contents of a file, read value by value.
 
-    path: str
-    features: int
-    columns: tuple[str, ...]
-    name: str
-    crs: str | None
-    crs_fault: str | None
-    has_bare_geometries: bool
-    others: tuple[str, ...]
-
-
-def scan_geojson(file: BinaryIO) -> Contents:
-    """Read a whole file.
-
-    Raises:
-        FileInvalid: it is not JSON to its end, has no features or something else, or exceeds a
-            limit.
+    ``path`` is the JSON path of its features, or of some of them and of collections with the
+    others; ``crs`` is from its ``crs``, and ``crs_fault`` says why that cannot be used. ``others``
+    are unknown members of a FeatureCollection.
     """
-    return _Scan(file).contents()
-
-
-class _Scan:
-    """The tokens of a file, read value by value."""
 
     def __init__(self, file: BinaryIO) -> None:
+        """Read a whole file.
+
+        Raises:
+            FileInvalid: it is not JSON to its end, has no features or something else, or exceeds a
+                limit.
+        """
+        self.name = ""
+        self.crs: str | None = None
+        self.crs_fault: str | None = None
+        self.others: dict[str, None] = {}
         self._tokens = json_events(file)
         self._positions = PositionCount()
         self._types: set[str] = set()  # of the outermost values, or of those in an outermost array
@@ -72,13 +60,13 @@ class _Scan:
         self._is_array = False
         self._features = Counter[int]()  # by the number of collections that they are in
         self._columns = Columns()
-        self._others: dict[str, None] = {}
-        self._name = ""
-        self._crs: str | None = None
-        self._crs_fault: str | None = None
+        self._read_all()
+        self.path = ".".join(["item"] * self._is_array + ["features.item"] * min(self._features))
+        self.features = self._features.total()
+        self.has_bare_geometries = "geometry" in self._types
+        self.columns = () if self.has_bare_geometries else self._columns.names()
 
-    def contents(self) -> Contents:
-        """Read all. Raises FileInvalid."""
+    def _read_all(self) -> None:
         roots = 0
         for event, value in self._tokens:
             roots += 1
@@ -98,19 +86,10 @@ class _Scan:
             )
         if not self._features:
             raise FileInvalid("The file has no features.")
-        if not self._crs_fault and self._named not in (0, self._values):
-            self._crs_fault = "Only some parts of the file name a coordinate system (crs)."
-        is_collection, are_bare = COLLECTION in self._types, "geometry" in self._types
-        return Contents(
-            path=".".join(["item"] * self._is_array + ["features.item"] * min(self._features)),
-            features=self._features.total(),
-            columns=() if are_bare else self._columns.names(),
-            name=self._name if is_collection else "",
-            crs=self._crs,
-            crs_fault=self._crs_fault,
-            has_bare_geometries=are_bare,
-            others=tuple(self._others) if is_collection else (),
-        )
+        if not self.crs_fault and self._named not in (0, self._values):
+            self.crs_fault = "Only some parts of the file name a coordinate system (crs)."
+        if COLLECTION not in self._types:
+            self.name, self.others = "", {}
 
     def _read_array(self, depth: int) -> None:
         for event, value in self._tokens:
@@ -173,9 +152,9 @@ class _Scan:
 
     def _note_member(self, name: str, value: Any) -> None:
         if name == "name" and isinstance(value, str):
-            self._name = "".join(filter(str.isprintable, value[:_NAME_LENGTH])).strip()
-        elif name not in _MEMBERS and len(self._others) < _MOST_OTHERS:
-            self._others[name] = None
+            self.name = "".join(filter(str.isprintable, value[:_NAME_LENGTH])).strip()
+        elif name not in _MEMBERS and len(self.others) < _MOST_OTHERS:
+            self.others[name] = None
 
     def _read_crs(self, event: str, value: Any) -> None:
         builder = ObjectBuilder()
@@ -189,15 +168,15 @@ class _Scan:
             code = named.get("code")
             text = named.get("name", None if code is None else f"EPSG:{code}")
             if crs.get("type") == "link":
-                self._crs_fault = "The crs of the file is a link, which is not followed."
+                self.crs_fault = "The crs of the file is a link, which is not followed."
         elif isinstance(crs, str):
             text = crs
         if not isinstance(text, str):
-            self._crs_fault = self._crs_fault or _NO_CRS
+            self.crs_fault = self.crs_fault or _NO_CRS
             return
-        if self._crs not in (None, text):
-            self._crs_fault = "The file names several coordinate systems (crs)."
-        self._crs = text
+        if self.crs not in (None, text):
+            self.crs_fault = "The file names several coordinate systems (crs)."
+        self.crs = text
         self._named += 1
 
     def _skip(self, event: str, value: Any, builder: ObjectBuilder | None = None) -> None:

@@ -21,7 +21,6 @@ _LARGE_CHUNK: Final = 512 * 1024
 _LONGEST_TOKEN: Final = 6 * VALUE_BYTES  # each character can be written as \\u and digits
 _DEEPEST: Final = 100
 _DEEPER_IN_CHUNK: Final = 500  # more than _DEEPEST, as brackets in texts are counted, too
-_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\0", b"\0{")
 _RECORD_SEPARATOR: Final = b"\x1e"
 _OPTIONS: Final[dict[str, Any]] = {"use_float": True, "multiple_values": True}
 _NAN: Final = (b"NaN", b"Infinity")
@@ -94,8 +93,6 @@ class _Source:
     def read(self, size: int) -> bytes:
         chunk = self._file.read(size)
         if not self._read:
-            if chunk.startswith(_UTF_16):
-                raise FileInvalid("The file is in UTF-16. Save it as UTF-8, as JSON has to be.")
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         self._read += len(chunk)
         # The parser's memory grows with the square of the depth, and it is a chunk ahead.

@@ -276,8 +276,6 @@ def test_files_of_gdal(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
     for content, told in (
         (b"", "is empty"),
-        (collection(feature()).decode().encode("utf-16"), "is in UTF-16"),
-        (collection(feature()).decode().encode("utf-16-be"), "is in UTF-16"),
         (b"[]", "is JSON, but not GeoJSON"),
         (b'"FeatureCollection"', "is JSON, but not GeoJSON"),
         (b'{"type":"Nothing"}', 'contains a value of the type "Nothing"'),
