@@ -123,6 +123,15 @@ def test_texts_that_were_read_twice_are_noticed(client: Client) -> None:
     assert codes(answered(client, record, encoding=None)) == ["encoding"]
 
 
+def test_places_are_asked_for_though_texts_were_read_twice(client: Client) -> None:
+    rows = f"name,géom,andère\nWäld,{WKT},{WKT.replace('23.1', '24.1')}\n"
+    record = uploaded(client, rows.encode().decode("cp1252").encode(), "a.csv")
+    assert codes(record) == ["geometry", "encoding"]
+    twice = answered(client, record, encoding="utf-8-twice")
+    assert (codes(twice), names(client, twice)) == (["geometry"], ["Wäld"])
+    assert twice["mapping"]["geometry"] == record["mapping"]["geometry"]
+
+
 @pytest.mark.parametrize("declared", ["", '<?xml version="1.0" encoding="gbk"?>'])
 def test_xml_and_json_that_are_not_unicode(client: Client, declared: str) -> None:
     encoding = "gbk" if declared else "cp1250"

@@ -16,6 +16,7 @@ class ReadOnce(FormatReader):
         super().__init__()
         self.format = reader.format  # type: ignore[misc]
         self.notes, self._reader = reader.notes, reader
+        self.geometry_choices = reader.geometry_choices
         for layer in reader.layers:
             columns = tuple(map(read_once, layer.columns))
             read = replace(layer, columns=columns, encoding=TWICE, is_guessed=False)
