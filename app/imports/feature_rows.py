@@ -94,13 +94,9 @@ def feature_row(
         "account_id": account_id,
         "number": feature.number,
         **{name: getattr(decision, name) for name in _DECIDED},
-        "external_id": None,
         "is_plot": feature.is_plot,
         "problems": [],
-        "overlaps": None,
-        "overlap_m2": None,
         "values": {},
-        "geometry": None,
     }
     if isinstance(feature, RejectedFeature):
         shown = feature.problems[: shown_problems(feature.number)]

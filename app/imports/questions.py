@@ -85,13 +85,12 @@ def questions_of(
         _ask_if_lines_are_open(scan, choices),
         _ask_encoding(scan, file.guesses if layer.is_guessed else ()),
     )
-    asked = filter(None, questions)
-    ordered = sorted(asked, key=lambda question: QUESTIONS.index(question["code"]))
-    ordered += filter(None, [_ask_other_layer(layer, choices, file.layers)])
+    asked = sorted(filter(None, questions), key=lambda each: QUESTIONS.index(each["code"]))
+    asked += filter(None, [_ask_other_layer(layer, choices, file.layers)])
     # Answers to required questions may change the columns, so the name is asked after them.
-    asks_name = asks_name and not required_question(ordered)
-    name_question = _ask_name_column(scan, mapping) if asks_name else None
-    return [*ordered, name_question] if name_question else ordered
+    if asks_name and not required_question(asked):
+        asked += filter(None, [_ask_name_column(scan, mapping)])
+    return asked
 
 
 def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
@@ -168,20 +167,16 @@ def _ask_crs(
         is_named = layer.crs is not None and file_format in _NAMES_CRS
         says = f", though the file says {layer.crs}" if is_named else ""
         look = "cannot be degrees" if is_turned else "look like meters, not degrees"
-        message = f"Positions such as ({x:.10g}, {y:.10g}) {look}{says}."
-        position = _middle_of(scan.box)
-        return question_record(
-            "crs", f"{message} {_WHICH_CRS}", _system_options(scan, near), position=position
-        )
-    if layer.crs is not None:
+        message, options = f"Positions such as ({x:.10g}, {y:.10g}) {look}{says}.", []
+    elif layer.crs is not None:
         return _ask_crs_of_degrees(layer.crs, scan)
-    degrees = option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
-    return question_record(
-        "crs",
-        f"The file does not say which coordinate system it uses. {_WHICH_CRS}",
-        [degrees, *_system_options(scan, near)] if scan.in_degrees else _system_options(scan, near),
-        position=_middle_of(scan.box),
-    )
+    else:
+        message = "The file does not say which coordinate system it uses."
+        degrees = option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
+        options = [degrees] if scan.in_degrees else []
+    options += _system_options(scan, near)
+    message, position = f"{message} {_WHICH_CRS}", _middle_of(scan.box)
+    return question_record("crs", message, options, position=position)
 
 
 def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
@@ -314,21 +309,21 @@ def _ask_if_swapped(scan: LayerScan, choices: Any, near: Sequence[Position]) -> 
         if scan.in_swapped_degrees < scan.not_degrees:
             return None
         message = (
-            "Latitude and longitude are swapped in "
-            f"{pluralize(scan.in_swapped_degrees, 'feature')}: they are coordinates only the "
-            "other way round."
+            f"Latitude and longitude are swapped in {pluralize(scan.in_swapped_degrees, 'feature')}"
+            ": they are coordinates only the other way round."
         )
-        return question_record(
-            "swapped", message, [_swap_option(scan, scan.turned)], bbox=scan.upright
-        )
-    west, south, east, north = scan.box
-    if scan.not_degrees or max(abs(west), abs(east)) > _RIGHT_ANGLE:
-        return None
-    if (words := _words_on_swap(scan, near)) is None:
-        return None
-    message = f"Latitude and longitude seem to be swapped: the file is {words}."
-    option = _swap_option(scan, (south, west, north, east))
-    return question_record("swapped", message, [option], bbox=scan.box)
+        here, there = scan.upright, scan.turned
+    else:
+        west, south, east, north = scan.box
+        is_beyond = scan.not_degrees or max(abs(west), abs(east)) > _RIGHT_ANGLE
+        words = None if is_beyond else _words_on_swap(scan, near)
+        if words is None:
+            return None
+        message = f"Latitude and longitude seem to be swapped: the file is {words}."
+        here, there = scan.box, (south, west, north, east)
+    features = scan.in_degrees + scan.in_swapped_degrees
+    option = option_record("Swap them in the whole file", features, bbox=there, swap=True)
+    return question_record("swapped", message, [option], bbox=here)
 
 
 def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
@@ -381,11 +376,6 @@ def distance_rank(box: Box | None, near: Sequence[Position]) -> int:
     country = country_at(x, y)
     is_at_home = country is not None and country in (country_at(*place) for place in near)
     return 1 if is_at_home else 2
-
-
-def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
-    features = scan.in_degrees + scan.in_swapped_degrees
-    return option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
 def _ask_if_lines_are_open(scan: LayerScan, choices: Any) -> Json | None:
