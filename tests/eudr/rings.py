@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import shapely
-
-READINGS: Final = ("written", "binary", "truncated", "rounded")
 
 Micro = tuple[int, int]  # a position in 1e-6 degrees, or of ``written`` in a smaller unit
 
@@ -21,20 +19,16 @@ class Positions(NamedTuple):
     doubles: list[tuple[float, float]]
 
 
-def readings_of(positions: Positions, names: Collection[str]) -> dict[str, list[Micro]]:
-    """The positions in each of these readings."""
-    made: dict[str, list[Micro]] = {}
-    if "written" in names:
-        digits = max(6, *(max(decimals(x), decimals(y)) for x, y in positions.texts))
-        made["written"] = [(_cut(x, digits), _cut(y, digits)) for x, y in positions.texts]
-    if "binary" in names:
-        doubles = positions.doubles
-        made["binary"] = [(math.trunc(x * 1e6), math.trunc(y * 1e6)) for x, y in doubles]
-    if "truncated" in names:
-        made["truncated"] = [(_cut(x, 6), _cut(y, 6)) for x, y in positions.texts]
-    if "rounded" in names:
-        made["rounded"] = [(_round(x), _round(y)) for x, y in positions.texts]
-    return made
+def readings_of(positions: Positions) -> dict[str, list[Micro]]:
+    """The positions in each reading."""
+    texts, doubles = positions
+    digits = max(6, *(max(decimals(x), decimals(y)) for x, y in texts))
+    return {
+        "written": [(_cut(x, digits), _cut(y, digits)) for x, y in texts],
+        "binary": [(math.trunc(x * 1e6), math.trunc(y * 1e6)) for x, y in doubles],
+        "truncated": [(_cut(x, 6), _cut(y, 6)) for x, y in texts],
+        "rounded": [(_round(x), _round(y)) for x, y in texts],
+    }
 
 
 def decimals(text: str) -> int:
@@ -52,15 +46,6 @@ def _round(text: str) -> int:
     """A decimal text, rounded half away from zero to six decimals, in units of 1e-6."""
     is_up = text.partition(".")[2][6:7] >= "5"
     return _cut(text, 6) + (0 if not is_up else -1 if text.startswith("-") else 1)
-
-
-def distinct(read: dict[str, list[Micro]]) -> Iterator[tuple[list[Micro], tuple[str, ...]]]:
-    """Yield the readings that differ, each with the names of those that are the same."""
-    names: dict[tuple[Micro, ...], list[str]] = {}
-    for name, positions in read.items():
-        names.setdefault(tuple(positions), []).append(name)
-    for positions, same in names.items():
-        yield list(positions), tuple(same)
 
 
 def ring_codes(positions: Sequence[Micro]) -> list[str]:
@@ -85,18 +70,3 @@ def ring_codes(positions: Sequence[Micro]) -> list[str]:
 def _are_straight(first: Micro, second: Micro, *others: Micro) -> bool:
     x, y = second[0] - first[0], second[1] - first[1]
     return all(x * (each[1] - first[1]) == y * (each[0] - first[0]) for each in others)
-
-
-def parts_codes(rings: Sequence[Sequence[Micro]]) -> list[str]:
-    """The codes of pairs of parts. Their corners are small integers, with which GEOS is exact."""
-    polygons = [shapely.Polygon(ring) for ring in rings]
-    first, second = shapely.STRtree(polygons).query(polygons)
-    codes = set()
-    for one, other in zip(first, second, strict=True):
-        if one < other:
-            matrix = shapely.relate(polygons[one], polygons[other])
-            if matrix[0] == "2":
-                codes.add("parts_overlap")
-            elif matrix[4] == "1":
-                codes.add("parts_share_side")
-    return sorted(codes)

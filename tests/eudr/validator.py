@@ -16,18 +16,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
 from tests.eudr.rings import (
-    READINGS,
     Positions,
     decimals,
-    distinct,
-    parts_codes,
     readings_of,
     ring_codes,
 )
@@ -45,18 +43,16 @@ FAULTS: Final = {
     "document": "not a FeatureCollection, or a Feature, with at least one feature",
     "crs": "names another coordinate system than WGS 84",
     "feature": "a member of features is no Feature with a geometry and properties",
-    "geometry_type": "a type that is not taken: LineString, MultiLineString or no type of GeoJSON",
+    "geometry_type": "no Point or Polygon: the system takes some more, which no file has to have",
     "geometry": "coordinates that do not have the form of the type",
     "point_list": "the coordinates of a point are a list of positions",
     "range": "a longitude beyond 180 or a latitude beyond 90",
     "few_positions": "a ring of fewer than four positions",
     "open_ring": "the last position of a ring is not the first",
     "hole": "a polygon of more than one ring",
-    "equal_positions": "two positions in a row are equal, or two points of a MultiPoint",
+    "equal_positions": "two positions in a row are equal",
     "straight_line": "all positions of a ring lie on one line",
     "sides_meet": "two sides of a ring cross, touch or lie on one another",
-    "parts_overlap": "two parts of a MultiPolygon overlap",
-    "parts_share_side": "two parts of a MultiPolygon share a side, as no valid one may",
     "property_name": "a property of the four in other letters",
     "producer_name": "ProducerName is no text with something visible",
     "producer_name_long": "ProducerName has more than 500 characters",
@@ -72,11 +68,9 @@ NOTES: Final = {
     "decimals": "a coordinate with more than six decimals",
     "duplicate_plot": "two features have the same geometry and properties",
     "other_property": "a property that the system ignores",
-    "one_part": "a MultiPolygon or MultiPoint of one part, or a collection of one geometry",
     "several_producers": "several producers in a file of variant 1, which is for one",
 }
 
-_TAKEN: Final = ("Point", "MultiPoint", "Polygon", "MultiPolygon", "GeometryCollection")
 _PLAIN: Final = {re.sub(r"[\W_]", "", name).lower(): name for name in PROPERTIES}
 _WGS84: Final = ("urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "EPSG:4326")
 
@@ -224,7 +218,7 @@ def _judge_feature(feature: Any, index: int, found: _Findings, variant: int, cat
         found.add("feature", index, "no Feature with geometry and properties")
         return
     geometry, properties = feature["geometry"], feature["properties"]
-    kinds = _judge_geometry(geometry, index, found)
+    is_point = _judge_geometry(geometry, index, found) == "Point"
     properties = {} if properties is None else properties
     if not isinstance(properties, dict):
         found.add("feature", index, "properties are no object")
@@ -239,7 +233,7 @@ def _judge_feature(feature: Any, index: int, found: _Findings, variant: int, cat
             report("property_name" if meant else "other_property", repr(name)[:80])
     _judge_texts(properties, variant, report)
     if "Area" in properties:
-        _judge_area(properties["Area"], kinds, cattle, report)
+        _judge_area(properties["Area"], is_point, cattle, report)
 
 
 def _judge_texts(properties: dict[str, Any], variant: int, report: Report) -> None:
@@ -257,16 +251,15 @@ def _judge_texts(properties: dict[str, Any], variant: int, report: Report) -> No
         report("place", repr(properties["ProductionPlace"])[:80])
 
 
-def _judge_area(area: Any, kinds: set[str], cattle: bool, report: Report) -> None:
+def _judge_area(area: Any, is_point: bool, cattle: bool, report: Report) -> None:
     if not isinstance(area, Numeral):
         report("area_type", repr(area)[:80])
         return
     least, most = POINT_HECTARES
-    is_point = bool(kinds & {"Point", "MultiPoint"})
     is_low = area < least if is_point else area <= 0
     is_high = is_point and not cattle and area > most
     if is_low or is_high or not math.isfinite(area):
-        report("area_range", f"{area.text[:40]} of {', '.join(sorted(kinds)) or 'no geometry'}")
+        report("area_range", area.text[:40])
 
 
 def _producer(feature: Any) -> tuple[str, str] | None:
@@ -306,54 +299,33 @@ def _judge_duplicates(features: list[Any], found: _Findings) -> None:
 # Geometries
 
 
-def _judge_geometry(geometry: Any, index: int, found: _Findings) -> set[str]:
-    """Report the faults of a geometry. Returns the types in it, without collections."""
+def _judge_geometry(geometry: Any, index: int, found: _Findings) -> str | None:
+    """Report the faults of a geometry. Returns its type."""
 
     def report(code: str, message: str) -> None:
         found.add(code, index, message)
 
     if not isinstance(geometry, dict):
         report("geometry", f"{geometry!r}"[:80])
-        return set()
-    kind = geometry.get("type")
-    if kind not in _TAKEN:
+        return None
+    kind, coordinates = geometry.get("type"), geometry.get("coordinates")
+    if kind not in ("Point", "Polygon"):
         report("geometry_type", repr(kind)[:80])
-        return set()
-    if kind == "GeometryCollection":
-        members = geometry.get("geometries")
-        if not isinstance(members, list) or not members:
-            report("geometry", "a collection without geometries")
-            return set()
-        if len(members) == 1:
-            report("one_part", kind)
-        return set().union(*(_judge_geometry(member, index, found) for member in members))
-    coordinates = geometry.get("coordinates")
+        return None
     if not isinstance(coordinates, list) or not coordinates:
         report("geometry", f"{kind} without coordinates")
     elif kind == "Point" and all(isinstance(position, list) for position in coordinates):
         report("point_list", "positions in a Point")
     else:
-        _judge_coordinates(kind, coordinates, index, found, report)
-    return {kind}
-
-
-def _judge_coordinates(
-    kind: str, coordinates: list[Any], index: int, found: _Findings, report: Report
-) -> None:
-    try:
-        if kind in ("Point", "MultiPoint"):
-            points = _positions([coordinates] if kind == "Point" else coordinates, report)
-            _judge_points(points, index, found)
-        else:
-            parts = [coordinates] if kind == "Polygon" else coordinates
-            _judge_parts([_exterior(part, report) for part in parts], index, found)
-    except _OutOfRangeError:
-        return
-    except _MalformedError as error:
-        report("geometry", f"{kind}: {error}")
-        return
-    if kind.startswith("Multi") and len(coordinates) == 1:
-        report("one_part", kind)
+        with suppress(_OutOfRangeError):  # reported
+            try:
+                if kind == "Point":
+                    _positions([coordinates], report)
+                else:
+                    _judge_ring(_exterior(coordinates, report), index, found)
+            except _MalformedError as error:
+                report("geometry", f"{kind}: {error}")
+    return str(kind)
 
 
 class _MalformedError(ValueError):
@@ -408,23 +380,10 @@ def _plain(number: Numeral) -> str:
     return format(Decimal(text), "f")
 
 
-def _judge_points(points: Positions, index: int, found: _Findings) -> None:
-    for positions, names in distinct(readings_of(points, READINGS)):
-        if len(set(positions)) < len(positions):
-            found.add("equal_positions", index, "points of a MultiPoint", *names)
-
-
-def _judge_parts(parts: Sequence[Positions], index: int, found: _Findings) -> None:
-    read = [readings_of(part, READINGS) for part in parts]
-    codes: dict[str, list[str]] = {}
-    for ring in read:
-        for positions, names in distinct(ring):
-            for code in ring_codes(positions):
-                codes.setdefault(code, []).extend(names)
-    for name in READINGS if len(parts) > 1 and not codes else ():
-        # Those as written may be in different units; what they share at six decimals is judged.
-        for code in parts_codes([ring[name] for ring in read]) if name != "written" else ():
-            codes.setdefault(code, []).append(name)
-    for code, names in codes.items():
-        unique = tuple(name for name in READINGS if name in names)
-        found.add(code, index, FAULTS[code], *unique)
+def _judge_ring(ring: Positions, index: int, found: _Findings) -> None:
+    readings: dict[str, list[str]] = {}
+    for name, positions in readings_of(ring).items():
+        for code in ring_codes(positions):
+            readings.setdefault(code, []).append(name)
+    for code, names in readings.items():
+        found.add(code, index, FAULTS[code], *names)

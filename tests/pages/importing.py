@@ -26,12 +26,17 @@ def upload(browser: Browser, content: bytes, name: str = "forests.geojson", **fo
     return browser.submit(file=file, **form)
 
 
-def ready(browser: Browser, *features: dict[str, Any], **form: Any) -> Page:
-    """The page of an import that was read."""
-    page = upload(browser, collection(*features), **form)
+def read(browser: Browser, content: bytes, name: str = "forests.geojson", **form: Any) -> Page:
+    """The page of an import of a file that was read."""
+    page = upload(browser, content, name, **form)
     assert page.path.startswith("/imports/imp_"), page.text
     work(browser)
     return browser.get(page.path)
+
+
+def ready(browser: Browser, *features: dict[str, Any], **form: Any) -> Page:
+    """The page of an import of features that were read."""
+    return read(browser, collection(*features), **form)
 
 
 def act(browser: Browser, action: str, **fields: str) -> Page:

@@ -11,7 +11,7 @@ import pytest
 from app.geometry.countries import has_world
 from tests.make import Browser, Client, make_account, make_import, make_project, point, square
 from tests.make.features import collection, feature
-from tests.pages.importing import CSV, act, ready, shapes, upload, work
+from tests.pages.importing import CSV, act, read, ready, shapes, upload, work
 from tests.pages.support import browser_of
 
 BOWTIE = {
@@ -35,8 +35,7 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     work(browser)
     page = browser.get(page.path)
     assert b'hx-trigger="live"' not in page.response.data
-    act(browser, "change", column_name="0", match="name")
-    page = browser.get(page.path)
+    page = act(browser, "change", column_name="0", match="name")
     assert "1 new, 1 changed, 1 rejected" in page.text
     assert "ha before" in page.text
     assert "Apply: create 1 project and change 1" in page.text
@@ -126,8 +125,7 @@ def test_a_shape_that_was_rejected_is_opened_in_the_editor(
     """A walk crosses itself; closed, its corners can be moved."""
     walk = [[10, 47], [10.01, 47.01], [10.01, 47], [10, 47.01], [10, 47.0001]]
     page = ready(browser, feature({"type": "LineString", "coordinates": walk}, name="Walk 1"))
-    act(browser, "change", answer='{"close_lines": true}')
-    page = browser.get(page.path)
+    page = act(browser, "change", answer='{"close_lines": true}')
     link = f"/projects/new?import={page.path.rpartition('/')[2]}&feature=1"
     assert link in page.links
     editor = browser.get(link)
@@ -174,45 +172,36 @@ def test_a_change_of_metadata_names_its_keys(browser: Browser, client: Client) -
 
 
 def test_the_column_of_the_boundaries_is_chosen(browser: Browser) -> None:
-    page = upload(browser, b"name,note\nA,x\nB,y\n", "rows.csv")
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, b"name,note\nA,x\nB,y\n", "rows.csv")
     assert "2 new, none with a boundary" in page.text
     answer = '{"mapping": {"geometry": null}}'
     assert browser.submit(f"{page.path}/change", answer=answer, column="2").status == 422
     browser.get(page.path)
-    act(browser, "change", answer=answer, column="1")
-    assert '"note" has no geometries' in browser.get(page.path).text
+    assert '"note" has no geometries' in act(browser, "change", answer=answer, column="1").text
 
 
 def test_a_letter_is_chosen_and_chosen_again(browser: Browser) -> None:
-    page = upload(browser, b"name,lat,lon\nA,47.01 N,10.01 O\n", "rows.csv")
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, b"name,lat,lon\nA,47.01 N,10.01 O\n", "rows.csv")
     assert "“O” is east in German, and west in French" in page.text
-    act(browser, "change", answer='{"letters": {"O": "east"}}')
-    page = browser.get(page.path)
+    page = act(browser, "change", answer='{"letters": {"O": "east"}}')
     assert "“O” is east. Choose again what it is" in page.text
-    act(browser, "change", answer='{"letters": null, "zone_letter": null}')
-    assert "Which is it?" in browser.get(page.path).text
+    page = act(browser, "change", answer='{"letters": null, "zone_letter": null}')
+    assert "Which is it?" in page.text
 
 
 @pytest.mark.slow
 def test_areas_are_read_again_as_projects(browser: Browser, client: Client) -> None:
     project = make_project(client)
     content = collection(feature(square(), name="A"))
-    page = upload(browser, content, "a.geojson", kind="assets", project_id=project["id"])
-    work(browser)
-    assert "Areas can become projects" in browser.get(page.path).text
+    page = read(browser, content, "a.geojson", kind="assets", project_id=project["id"])
+    assert "Areas can become projects" in page.text
     assert "Apply: create 1 project" in act(browser, "change").text
 
 
 def test_questions_have_places_and_samples(browser: Browser, client: Client) -> None:
     make_project(client, geometry=square(9.0, 46.9, 0.1))
     corners = "plot,x,y\n" + "".join(f"P{n // 4},{5e5 + n},52e5\n" for n in range(12))
-    page = upload(browser, corners.encode(), "corners.csv")
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, corners.encode(), "corners.csv")
     assert "near 46.95° N, 9.00° E" in page.text
     assert "P0, P1, P2 …" in page.text
     assert "Geometry x , y" in page.text
@@ -224,9 +213,7 @@ def test_questions_have_places_and_samples(browser: Browser, client: Client) -> 
 def test_an_encoding_is_chosen_by_its_words(browser: Browser, client: Client) -> None:
     rows = "name,lat,lon\nMărişel,46.6,23.1\nPădure,46.6,23.2\n".encode("cp1250")
     project = make_project(client, geometry=None)["id"]
-    page = upload(browser, rows, "a.csv", kind="assets", project_id=project)
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, rows, "a.csv", kind="assets", project_id=project)
     assert "Read as iso-8859-16 Mărișel" in page.text
     assert "Mărişel New" in page.text
     page = act(browser, "change", answer='{"encoding": "cp1252"}')
@@ -256,9 +243,7 @@ def test_points_are_read_again_as_assets_of_a_project(browser: Browser, client: 
 @pytest.mark.slow
 def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:
     project = make_project(client)
-    page = upload(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
     assert "Which coordinate system is it in?" in page.text
     assert "Answer the question above first." in page.text
     assert "1 feature, not judged yet" in page.text
@@ -275,8 +260,8 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     assert page.form(f"{path}/change").fields["crs"] == "other"
     assert page.form(f"{path}/change").fields["epsg"] == "EPSG:32632"
     assert "Apply: create 1 asset" in page.text
-    act(browser, "change", crs="degrees", column_name="0")
-    assert "is not within -180 to 180" in browser.get(path).text
+    page = act(browser, "change", crs="degrees", column_name="0")
+    assert "is not within -180 to 180" in page.text
 
 
 @pytest.mark.slow
@@ -321,9 +306,7 @@ def test_columns_that_may_be_the_external_id_come_first(browser: Browser, client
 
 
 def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
-    page = upload(browser, b"%PDF-1.7 not a map", "plan.pdf")
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, b"%PDF-1.7 not a map", "plan.pdf")
     assert "Failed" in page.text
     assert "Fix the file" in page.text
     assert "/imports/new" in page.links
@@ -498,8 +481,7 @@ def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     assert "Waits for an answer" in page.text
     assert "QGIS" not in page.text
     assert "Answer the question above first." in page.text
-    act(browser, "change", answer='{"close_lines": true}')
-    page = browser.get(page.path)
+    page = act(browser, "change", answer='{"close_lines": true}')
     assert "Apply: create 1 project" in page.text
     act(browser, "apply")
     assert len(client.get("/v1/projects").json["data"]) == 1
@@ -512,13 +494,10 @@ def test_another_layer_has_other_columns(browser: Browser) -> None:
         '<wpt lat="44" lon="1"><name>Spring</name></wpt>'
         f"<trk><name>Walk</name><trkseg>{track}</trkseg></trk></gpx>"
     )
-    page = upload(browser, gpx.encode(), "walk.gpx")
-    work(browser)
-    page = browser.get(page.path)
+    page = read(browser, gpx.encode(), "walk.gpx")
     assert "Only the layer tracks was read" in page.text
     assert "Walk" in page.text
-    act(browser, "change", layer="0", close_lines="true")
-    assert "Spring" in browser.get(page.path).text
+    assert "Spring" in act(browser, "change", layer="0", close_lines="true").text
 
 
 @pytest.mark.slow
@@ -529,21 +508,15 @@ def test_points_of_a_file_for_the_eudr_become_plots(browser: Browser, client: Cl
     found = browser.get(page.path)
     assert "Plots kept as points, of a new project “forests”" in found.text
     assert "Nothing: reject the points" in found.text
-    act(browser, "change", answer=json.dumps({"points_as_plots": True}))
-    work(browser)
-    found = browser.get(page.path)
+    found = act(browser, "change", answer=json.dumps({"points_as_plots": True}))
     assert "The points are plots. Choose again what they are" in found.text
-    act(browser, "change", answer=found.form(f"{page.path}/change").fields["answer"])
-    work(browser)
-    assert "Nothing: reject the points" in browser.get(page.path).text
-    act(browser, "change", answer=json.dumps({"points_as_plots": True}))
-    work(browser)
-    found = browser.get(page.path)
+    again = found.form(f"{page.path}/change").fields["answer"]
+    assert "Nothing: reject the points" in act(browser, "change", answer=again).text
+    found = act(browser, "change", answer=json.dumps({"points_as_plots": True}))
     assert "Projects and plots kept as points" in found.text
     assert "Apply: create 1 project and 1 plot" in found.text
     assert "Name ProductionPlace Metadata ProducerCountry , ProductionPlace , Area" in found.text
-    act(browser, "apply", looked_at=found.form(f"{page.path}/apply").fields["looked_at"])
-    found = browser.get(page.path)
+    found = act(browser, "apply", looked_at=found.form(f"{page.path}/apply").fields["looked_at"])
     assert "Projects and plots kept as points of forests" in found.text
     assert "Plot kept as a point" in found.text
     assert "deletes the 1 project and 1 plot that it created" in found.text
