@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from app.formats.positions import Points
 
@@ -12,6 +13,7 @@ ARCS_NOTE: Final = (
     "Curves were made of straight lines, each over at most one degree of its arc. Areas differ by "
     "less than 0.1 %."
 )
+_Line: TypeAlias = npt.NDArray[np.complex128]  # x + iy of each position
 _STEP: Final = np.pi / 180
 _FEWEST_LINES: Final = 16  # in each half of an arc, so that a flat one keeps its area, too
 _STRAIGHT: Final = 1e-9  # the distance of an arc from its chord, as a share of the chord
@@ -24,48 +26,34 @@ def straighten_arcs(positions: Points) -> Points:
     Args:
         positions: an odd number of them; else the last one is joined by a straight line.
     """
-    parts = [positions[:1]]
-    for first in range(0, len(positions) - 2, 2):
-        parts.append(_arc_positions(*positions[first : first + 3]))
-    if len(positions) % 2 == 0:
-        parts.append(positions[-1:])
-    return np.concatenate(parts)
+    line = positions[:, 0] + 1j * positions[:, 1]
+    parts = [line[:1]]
+    for first in range(0, len(line) - 2, 2):
+        parts += _arc_positions(*line[first : first + 3])
+    if len(line) % 2 == 0:
+        parts.append(line[-1:])
+    joined = np.concatenate(parts)
+    return np.column_stack([joined.real, joined.imag])
 
 
-def _arc_positions(start: Points, middle: Points, end: Points) -> Points:
+def _arc_positions(start: complex, middle: complex, end: complex) -> list[_Line]:
     """The positions of an arc after its start. An arc that ends where it starts is a circle, and
     its middle is opposite."""
-    is_circle = bool((start == end).all())
-    center = _circle_center(start, middle, end) if not is_circle else (start + middle) / 2
-    if center is None or (start == middle).all() or (middle == end).all():
-        return np.array([middle, end])
-    is_left = is_circle or _cross_product(middle - start, end - middle) > 0
-    halves = (_half_arc(center, a, b, is_left=is_left) for a, b in ((start, middle), (middle, end)))
-    return np.concatenate(list(halves))
-
-
-def _circle_center(start: Points, middle: Points, end: Points) -> Points | None:
-    """The center of the circle through three positions; None if they are on a straight line."""
     a, b = middle - start, end - start
-    twice = 2 * _cross_product(a, b)
-    longest = max(float(a @ a), float(b @ b))
-    if abs(twice) <= _STRAIGHT * longest:
-        return None
-    x = b[1] * (a @ a) - a[1] * (b @ b)
-    y = a[0] * (b @ b) - b[0] * (a @ a)
-    return start + np.array([x, y]) / twice
+    area = 2 * (a.conjugate() * b).imag  # four times the triangle's; positive if the arc turns left
+    if a and not b:
+        center = (start + middle) / 2
+    elif abs(area) <= _STRAIGHT * max(abs(a), abs(b)) ** 2:
+        return [np.array([middle, end])]
+    else:
+        center = start + 1j * (a * abs(b) ** 2 - b * abs(a) ** 2) / area
+    is_left = area > 0 or not b
+    return [_half_arc(center, *half, is_left=is_left) for half in ((start, middle), (middle, end))]
 
 
-def _half_arc(center: Points, start: Points, end: Points, *, is_left: bool) -> Points:
-    a, b = start - center, end - center
-    angle = float(np.arctan2(a[1], a[0]))
-    turn = float((np.arctan2(b[1], b[0]) - angle) % (2 * np.pi))
+def _half_arc(center: complex, start: complex, end: complex, *, is_left: bool) -> _Line:
+    turn = float(np.angle((end - center) / (start - center))) % (2 * np.pi)
     turn = turn if is_left else turn - 2 * np.pi
     lines = max(_FEWEST_LINES, int(np.ceil(abs(turn) / _STEP)))
-    angles = angle + turn * np.arange(1, lines) / lines
-    between = center + np.hypot(*a) * np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.concatenate([between, [end]])
-
-
-def _cross_product(a: Points, b: Points) -> float:
-    return float(a[0] * b[1] - a[1] * b[0])
+    turns = turn * np.arange(1, lines) / lines
+    return np.append(center + (start - center) * np.exp(1j * turns), end)
