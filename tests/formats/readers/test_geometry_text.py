@@ -156,6 +156,8 @@ def test_wkb_that_promises_too_much_is_refused() -> None:
         struct.pack("<BIIBI", 1, 6, 2**32 - 1, 1, 3),
         struct.pack("<BI", 1, 1) + bytes(15),
         struct.pack("<BII", 1, 2, 1),
+        struct.pack("<BII", 1, 8, 3) + bytes(40),  # 2.5 positions
+        struct.pack("<BI", 1, 10),
         struct.pack("<BIII", 1, 10, 2**32 - 1, 0),
         struct.pack("<BIIdd", 1, 8, 2**32 - 1, 0, 0),
         struct.pack("<BII", 1, 7, 2**32 - 1) + struct.pack("<BIIBII", 1, 5, 0, 1, 5, 0) * 110_000,
@@ -167,6 +169,12 @@ def test_too_many_positions_are_refused() -> None:
     for start, repeated, times, end in (
         ("LINESTRING (", "1 2,", GEOMETRY_POSITIONS, "1 2)"),
         (struct.pack("<BII", 1, 3, 250_000).hex(), "00000000", 250_000, ""),
+        (
+            struct.pack("<BII", 1, 4, 210_000).hex(),
+            struct.pack("<BIQQ", 1, 1, 0, 0).hex(),
+            210_000,
+            "",
+        ),
         ('{"type": "LineString", "coordinates": [', "[1,2],", 210_000, "[1,2]]}"),
         ('{"a": [', "{},", 1_000_000, "{}]}"),
         ('{"a": [', "1,", 1_000_000, "1]}"),
