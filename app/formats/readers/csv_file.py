@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from app.formats.readers.csv_geometry import (
     looks_like_geometry,
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
-from app.formats.readers.layer_limits import PositionCount, quoted
+from app.formats.readers.layer_limits import PositionCount, quoted, value_too_long
 from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
@@ -146,12 +147,10 @@ class CsvReader(FormatReader):
     def _readable(self) -> Iterator[ReadGeometry]:
         """Yield the geometries of rows, skipping those that are empty or have problems."""
         for _, row in self._features():
-            try:
+            with suppress(GeometryInvalid):
                 read = self._read_geometry(row)
-            except GeometryInvalid:
-                continue
-            if read and read.geometry:
-                yield read
+                if read and read.geometry:
+                    yield read
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
@@ -218,10 +217,7 @@ class CsvReader(FormatReader):
                 break  # the row is rejected
             text = row[column] if column < len(row) else ""
             if len(text) > VALUE_BYTES:
-                size = VALUE_BYTES // 2**20
-                raise FileInvalid(
-                    f"Row {row_number:,}: the value of {quoted(name)} has more than {size} MiB."
-                )
+                raise value_too_long(name, row_number, "row")
             properties[name] = self._types[column].value(text)
         return properties
 

@@ -36,7 +36,8 @@ class CsvRows:
         csv.field_size_limit(GEOMETRY_BYTES)  # for the whole process; 128 KiB by default
         self._path = path
         self.encoding = find_encoding(path, how)
-        self._is_strict = not self.encoding.is_guessed and how.encoding is None
+        is_known = not self.encoding.is_guessed and how.encoding is None
+        self._errors = "strict" if is_known else "replace"
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
         delimiters = [named] if named else _DELIMITERS
@@ -53,11 +54,8 @@ class CsvRows:
         return self._rows(self.delimiter, GEOMETRY_BYTES)
 
     def _named_delimiter(self) -> str | None:
-        with self._open() as file:
-            try:
-                line = _SEPARATOR.fullmatch(file.readline(20))
-            except UnicodeDecodeError:  # reading the rows fails, too
-                return None
+        with self._open("replace") as file:
+            line = _SEPARATOR.fullmatch(file.readline(20))
         return line[1] if line else None
 
     def _guess(self, delimiter: str) -> tuple[bool, float, int, str]:
@@ -79,7 +77,7 @@ class CsvRows:
         return width > 1, share, width, delimiter
 
     def _rows(self, delimiter: str, row_bytes: int) -> Iterator[tuple[int, Row]]:
-        with self._open() as file:
+        with self._open(self._errors) as file:
             lines = _Lines(file, row_bytes, delimiter)
             rows = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
             number = 0
@@ -95,8 +93,7 @@ class CsvRows:
                 if number > self._first_line and any(map(str.strip, row)):
                     yield number, row
 
-    def _open(self) -> TextIO:
-        errors = "strict" if self._is_strict else "replace"
+    def _open(self, errors: str) -> TextIO:
         encoding = decoder_of(self.encoding.name)
         return self._path.open(encoding=encoding, errors=errors, newline="")
 

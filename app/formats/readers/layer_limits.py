@@ -56,10 +56,10 @@ class PositionCount:
             )
 
 
-def value_too_long(name: str, number: int) -> FileInvalid:
+def value_too_long(name: str, number: int, kind: str = "feature") -> FileInvalid:
     """The error for a value of a column that is too long, in the feature with a number."""
     return FileInvalid(
-        f"The value of {quoted(name)} in feature {number:,} is longer than "
+        f"The value of {quoted(name)} in {kind} {number:,} is longer than "
         f"{VALUE_BYTES // 2**20} MiB. Shorten it."
     )
 

@@ -460,7 +460,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
 
 def test_a_value_that_is_too_long_is_refused(tmp_path: Path) -> None:
     text = f"name,lat,lon\n{'x' * (1024 * 1024 + 1)},1,2\n"
-    assert refusal(CsvReader, csv(tmp_path, text)).startswith('Row 2: the value of "name" has more')
+    assert refusal(CsvReader, csv(tmp_path, text)).startswith(
+        'The value of "name" in row 2 is longer'
+    )
 
 
 @pytest.mark.slow
