@@ -154,6 +154,8 @@ def bounds_in_degrees(code: str, box: Box) -> Box | None:
         )
     except ProjError:
         return None
+    if not all(map(math.isfinite, (*longitudes, *latitudes))):  # far outside of some systems
+        return None
     first = longitudes[0]
     offsets = [_within_180(longitude - first) for longitude in longitudes]
     west, east = (round(_within_180(first + pick(offsets)), _MAP_DECIMALS) for pick in (min, max))

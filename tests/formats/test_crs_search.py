@@ -66,6 +66,7 @@ def test_the_place_of_a_box_is_told() -> None:
 
 def test_a_box_that_is_nowhere_has_no_place() -> None:
     assert bounds_in_degrees("EPSG:25832", (1e30, 0, 1e30, 1)) is None
+    assert bounds_in_degrees("EPSG:27200", (-8e6, -4e6, 12e6, 16e6)) is None
 
 
 @pytest.mark.skipif(not has_world(), reason="the countries are not installed")
