@@ -29,10 +29,9 @@ ELEMENTS: Final = {
     **dict.fromkeys(("hdop", "vdop", "pdop", "ageofdgpsdata"), _DECIMAL),
     "dgpsid": "[0-9]{1,3}|10[01][0-9]|102[0-3]",
 }
-NUMBERS: Final = frozenset(name for name, form in ELEMENTS.items() if form.endswith(")?")) | {
-    "sat",
-    "dgpsid",
-}
+NUMBERS: Final = {"sat", "dgpsid", "number"}.union(  # the last one of routes and tracks
+    name for name, form in ELEMENTS.items() if form.endswith(")?")
+)
 LINK: Final = ("link{}_href", "link{}_text", "link{}_type")  # of each link, from 1
 # Other names in the metadata for the same.
 ALIASES: Final = {"desc": ("description",), "sym": ("symbol",)}

@@ -26,11 +26,10 @@ _LAYERS: Final = {"wpt": WAYPOINTS, "rte": "routes", "trk": "tracks"}
 ALL_LAYERS: Final = "tracks, routes and waypoints"
 _ALL: Final = ("trk", "rte", "wpt")
 _COLUMNS: Final = (*(name for name in ELEMENTS if name != "link"), "number")
-_OLD_LINK: Final = {"url": "link1_href", "urlname": "link1_text"}  # of GPX 1.0
 _ABOUT: Final = ("desc", "author", "email", "copyright", "link", "url", "keywords")
 _ROOT: Final = frozenset({"gpx"})
 _DIGITS: Final = 16  # of whole numbers, at most
-_TEXTS: Final = dict.fromkeys((*_COLUMNS, "text", *_OLD_LINK), VALUE_BYTES)
+_TEXTS: Final = dict.fromkeys((*_COLUMNS, "text", "url", "urlname"), VALUE_BYTES)
 _FREE: Final = frozenset({"extensions"})
 _RECORDS: Final = frozenset(_LAYERS)
 _WITHOUT_POINTS: Final = ElementFilter(
@@ -99,16 +98,10 @@ class GpxReader(FormatReader):
                 yield SourceFeature(number, None, properties, tuple(invalid.problems))
                 continue
             positions.add(sum(map(len, lines)))
-            geometry = self._geometry(element, lines)
             height = read_number(element.text_of("ele") or "")
-            if (
-                element.name == "wpt"
-                and geometry
-                and height is not None
-                and "ele" not in properties
-            ):
-                geometry["coordinates"] = [*geometry["coordinates"], height]
-            feature = SourceFeature(number, geometry, properties)
+            if element.name == "wpt" and height is not None and "ele" not in properties:
+                lines[0][0].append(height)
+            feature = SourceFeature(number, self._geometry(element, lines), properties)
             yield in_degrees(feature, projection)
 
     def _geometry(self, element: Element, lines: list[list[Position]]) -> Json | None:
@@ -130,18 +123,15 @@ def _element_values(element: Element) -> Json:
     for name in NUMBERS & properties.keys():
         if (number := read_number(properties[name])) is not None:
             is_whole = properties[name].isdecimal() and len(properties[name]) < _DIGITS
-            properties[name] = int(number) if is_whole and name != "ele" else number
-    if re.fullmatch("[0-9]{1,15}", properties.get("number", "")):
-        properties["number"] = int(properties["number"])
-    properties |= {
-        column: text for name, column in _OLD_LINK.items() if (text := element.text_of(name))
-    }
-    for number, link in enumerate(element.named("link"), start=1):
-        href, *texts = (name.format(number) for name in LINK)
-        values = link.get("href"), link.text_of("text"), link.text_of("type")
-        properties |= {
-            name: value for name, value in zip((href, *texts), values, strict=True) if value
-        }
+            properties[name] = int(number) if is_whole else number
+    links = [
+        (link.get("href"), link.text_of("text"), link.text_of("type"))
+        for link in element.named("link")
+    ]
+    links.append((element.text_of("url"), element.text_of("urlname"), None))  # of GPX 1.0
+    for index, values in enumerate(links, start=1):
+        of_link = zip(LINK, values, strict=True)
+        properties |= {name.format(index): value for name, value in of_link if value}
     own: Json = {}
     for extensions in element.named("extensions"):
         for name, text in _extension_values(extensions):
@@ -173,15 +163,12 @@ def _merged(own: Json, properties: Json) -> Json:
         metadata = orjson.loads(own.pop("metadata", "{}"))
     if not isinstance(metadata, dict):
         return own | properties
-    for name, value in list(properties.items()):
-        if name in ("name", "type"):
-            continue
+    for name in properties.keys() - {"name", "type"}:
         text, key = element_text(name, metadata)
-        if name == "ele" and key is None:  # of the location
+        if key is not None and not _same(text, properties[name]):
+            metadata[key] = properties[name]
+        if key is not None or name == "ele":
             del properties[name]
-        elif key is not None:
-            del properties[name]
-            metadata[key] = metadata[key] if _same(text, value) else value
     others = {"metadata": orjson.dumps(metadata).decode()} if metadata else {}
     return own | properties | others
 
