@@ -72,7 +72,7 @@ class KmlReader(FormatReader):
         self._path = path
         self._data = {file: PlacemarkData() for file in self._files()}
         self._keys: dict[str, _FolderKey | None] = {}  # by the name of the layer
-        self._set_layers(*self._scan())
+        self._set_layers(self._scan())
 
     def _files(self) -> list[str]:
         """The names of the KML files in the file. A single one needs none."""
@@ -85,10 +85,9 @@ class KmlReader(FormatReader):
         """True if a link refers to a KML file in the file."""
         return False
 
-    def _scan(self) -> tuple[dict[_FolderKey, _Folder], _Folder]:
-        """The folders with placemarks, at most LAYERS of them, and all of them together."""
-        folders: dict[_FolderKey, _Folder] = {}
-        everything = _Folder()
+    def _scan(self) -> dict[_FolderKey | None, _Folder]:
+        """All folders together, and those with placemarks, at most LAYERS of them."""
+        folders: dict[_FolderKey | None, _Folder] = {None: _Folder()}
         for file in self._data:
             for element in self._elements(file, WITHOUT_GEOMETRIES):
                 if element.name in OVERLAYS:
@@ -102,32 +101,32 @@ class KmlReader(FormatReader):
                     if any(parent.named("description", "ExtendedData")):
                         self.note(_FOLDERS)
                     columns = self._data[file].properties(element)
-                    everything.add(columns)
+                    folders[None].add(columns)
                     key = file, parent.number
-                    if key in folders or len(folders) < LAYERS:
+                    if key in folders or len(folders) <= LAYERS:
                         folders.setdefault(key, _Folder(parent)).add(columns)
-        return folders, everything
+        return folders
 
     def _elements(self, file: str, element_filter: ElementFilter) -> Iterator[Element]:
         with self._open(file) as stream:
             yield from read_elements(stream, element_filter)
 
-    def _set_layers(self, folders: dict[_FolderKey, _Folder], everything: _Folder) -> None:
+    def _set_layers(self, folders: dict[_FolderKey | None, _Folder]) -> None:
+        everything = folders.pop(None)
         if not everything.features:
             hint = self.notes[0] if self.notes else "Save the places themselves as KML."
             raise FileInvalid(f"The KML file has no placemarks. {hint}")
-        layers: dict[_FolderKey | None, _Folder] = dict(folders.items())
         if len(folders) > 1:
             everything.columns.add(_FOLDER)
-            layers[None] = everything
-        if len(layers) > LAYERS:
+            folders[None] = everything
+        if len(folders) > LAYERS:
             self.note(_MANY)
-            layers = {None: everything}
-        names = _layer_names(list(layers.values()))
-        self._keys = dict(zip(names, layers, strict=True))
+            folders = {None: everything}
+        names = _layer_names(list(folders.values()))
+        self._keys = dict(zip(names, folders, strict=True))
         self.layers = tuple(
             Layer(name, folder.features, folder.columns.names())
-            for name, folder in zip(names, layers.values(), strict=True)
+            for name, folder in zip(names, folders.values(), strict=True)
         )
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
