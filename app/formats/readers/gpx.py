@@ -56,22 +56,20 @@ class GpxReader(FormatReader):
         super().__init__()
         self._path = path
         columns = {kind: Columns() for kind in _LAYERS}
-        features = dict.fromkeys(_LAYERS, 0)
         for element in self._elements(_WITHOUT_POINTS):
-            if element.name not in _LAYERS:
+            if element.name in _LAYERS:
+                columns[element.name].add_feature(_element_values(element))
+            else:
                 self.note(_ABOUT_NOTE if any(element.named(*_ABOUT)) else None)
-                continue
-            features[element.name] += 1
-            for column in _element_values(element):
-                columns[element.name].add(column)
         self.layers = tuple(
-            Layer(name, features[kind], columns[kind].names())
+            Layer(name, columns[kind].features, columns[kind].names())
             for kind, name in _LAYERS.items()
-            if features[kind]
+            if columns[kind].features
         )
-        if features["wpt"] and len(self.layers) > 1:
+        if columns["wpt"].features and len(self.layers) > 1:
             names = dict.fromkeys(name for kind in _ALL for name in columns[kind].names())
-            self.layers += (Layer(ALL_LAYERS, sum(features.values()), tuple(names)),)
+            features = sum(layer.features for layer in self.layers)
+            self.layers += (Layer(ALL_LAYERS, features, tuple(names)),)
         if not self.layers:
             raise FileInvalid("The GPX file has no waypoints, routes or tracks.")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, ClassVar, Final, TypeAlias
 from urllib.parse import unquote
@@ -42,22 +41,9 @@ _FOLDERS: Final = "Descriptions and data of folders were left out."
 _TRACKS: Final = "Times and other values of the points of tracks were left out."
 _OVERLAYS: Final = "Images on the map (overlays) were left out."
 _FolderKey: TypeAlias = tuple[str, int]  # the file that a folder is in, and its number there
+_Folder: TypeAlias = tuple[Element | None, Columns]  # no element: all of them together
 
 _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, shown as one layer."
-
-
-@dataclass(slots=True)
-class _Folder:
-    """A Folder or Document that has placemarks; all of them together, without an ``element``."""
-
-    element: Element | None = None
-    features: int = 0
-    columns: Columns = field(default_factory=Columns)
-
-    def add(self, columns: Iterable[str]) -> None:
-        self.features += 1
-        for column in columns:
-            self.columns.add(column)
 
 
 class KmlReader(FormatReader):
@@ -72,7 +58,7 @@ class KmlReader(FormatReader):
         self._path = path
         self._data = {file: PlacemarkData() for file in self._files()}
         self._keys: dict[str, _FolderKey | None] = {}  # by the name of the layer
-        self._set_layers(self._scan())
+        self._set_layers(*self._scan())
 
     def _files(self) -> list[str]:
         """The names of the KML files in the file. A single one needs none."""
@@ -85,9 +71,9 @@ class KmlReader(FormatReader):
         """True if a link refers to a KML file in the file."""
         return False
 
-    def _scan(self) -> dict[_FolderKey | None, _Folder]:
-        """All folders together, and those with placemarks, at most LAYERS of them."""
-        folders: dict[_FolderKey | None, _Folder] = {None: _Folder()}
+    def _scan(self) -> tuple[Columns, dict[_FolderKey | None, _Folder]]:
+        """The columns of all placemarks, and the folders with some, at most LAYERS of them."""
+        everything, folders = Columns(), dict[_FolderKey | None, _Folder]()
         for file in self._data:
             for element in self._elements(file, WITHOUT_GEOMETRIES):
                 if element.name in OVERLAYS:
@@ -101,33 +87,32 @@ class KmlReader(FormatReader):
                     if any(parent.named("description", "ExtendedData")):
                         self.note(_FOLDERS)
                     columns = self._data[file].properties(element)
-                    folders[None].add(columns)
+                    everything.add_feature(columns)
                     key = file, parent.number
-                    if key in folders or len(folders) <= LAYERS:
-                        folders.setdefault(key, _Folder(parent)).add(columns)
-        return folders
+                    if key in folders or len(folders) < LAYERS:
+                        folders.setdefault(key, (parent, Columns()))[1].add_feature(columns)
+        return everything, folders
 
-    def _elements(self, file: str, element_filter: ElementFilter) -> Iterator[Element]:
-        with self._open(file) as stream:
-            yield from read_elements(stream, element_filter)
-
-    def _set_layers(self, folders: dict[_FolderKey | None, _Folder]) -> None:
-        everything = folders.pop(None)
+    def _set_layers(self, everything: Columns, folders: dict[_FolderKey | None, _Folder]) -> None:
         if not everything.features:
             hint = self.notes[0] if self.notes else "Save the places themselves as KML."
             raise FileInvalid(f"The KML file has no placemarks. {hint}")
         if len(folders) > 1:
-            everything.columns.add(_FOLDER)
-            folders[None] = everything
+            everything.add(_FOLDER)
+            folders[None] = None, everything
         if len(folders) > LAYERS:
             self.note(_MANY)
-            folders = {None: everything}
-        names = _layer_names(list(folders.values()))
+            folders = {None: (None, everything)}
+        names = _layer_names([element for element, _ in folders.values()])
         self._keys = dict(zip(names, folders, strict=True))
         self.layers = tuple(
-            Layer(name, folder.features, folder.columns.names())
-            for name, folder in zip(names, folders.values(), strict=True)
+            Layer(name, columns.features, columns.names())
+            for name, (_, columns) in zip(names, folders.values(), strict=True)
         )
+
+    def _elements(self, file: str, element_filter: ElementFilter) -> Iterator[Element]:
+        with self._open(file) as stream:
+            yield from read_elements(stream, element_filter)
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``. KML is in degrees on WGS 84."""
@@ -216,13 +201,10 @@ def _folder_path(folder: Element) -> list[str]:
     return [*path, name.text] if name.text else path
 
 
-def _layer_names(folders: list[_Folder]) -> list[str]:
+def _layer_names(folders: list[Element | None]) -> list[str]:
     """A name for each layer: the name of its folder, with the names of the folders around it if
     several have this name."""
-    paths = [
-        _folder_path(folder.element) or [_UNNAMED] if folder.element else [ALL_FOLDERS]
-        for folder in folders
-    ]
+    paths = [_folder_path(folder) or [_UNNAMED] if folder else [ALL_FOLDERS] for folder in folders]
     counts = Counter(path[-1] for path in paths)
     names: list[str] = []
     for path in paths:

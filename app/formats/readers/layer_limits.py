@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from itertools import chain, count
 
 from app.formats.features import FileInvalid
@@ -10,10 +10,18 @@ from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS, VALUE_BYTES
 
 
 class Columns:
-    """The names of a layer's columns, each once, in the order in which they occur."""
+    """The names of a layer's columns, each once, in the order in which they occur. ``features`` is
+    the number of its features, where they are counted."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
+        self.features = 0
+
+    def add_feature(self, names: Iterable[str]) -> None:
+        """Count a feature, and add the names of its columns. Raises as ``add``."""
+        self.features += 1
+        for name in names:
+            self.add(name)
 
     def add(self, name: str) -> None:
         """Add a name, unless it is there.

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
 
-from app.formats.writers.columns import Column, Table
-from app.formats.writers.dbf import NAME_BYTES, DbfColumn, DbfWriter, dbf_columns
+from app.formats.writers.columns import Table
+from app.formats.writers.dbf import NAME_BYTES, DbfWriter, dbf_columns
 from app.formats.writers.shapes import read_shape
 from app.formats.writers.shp import POINT, POLYGON, ShpWriter
 from app.formats.writers.source import CannotWrite, FeatureSource
@@ -35,20 +34,6 @@ _TOO_LARGE: Final = (
 _COMPRESSION_LEVEL: Final = 3  # a higher one is slower, and the file hardly smaller
 
 
-class _Loss(NamedTuple):
-    """The data that the file lacks.
-
-    Args:
-        cut: the number of cut values of each column.
-        late: the number of features with metadata that were changed while the file was written.
-        heights: True if heights were left out.
-    """
-
-    cut: list[int]
-    late: int
-    heights: bool
-
-
 def write_shapefile(source: FeatureSource, folder: Path) -> IO[bytes]:
     """Write the zip.
 
@@ -62,67 +47,52 @@ def write_shapefile(source: FeatureSource, folder: Path) -> IO[bytes]:
         CannotWrite: one of its files would be too large.
         OSError: there is no room for it.
     """
-    table, name = Table(source), source.type.name
-    columns = table.columns if table.rest else table.columns[:-1]
-    short = dbf_columns(columns)
+    name = source.type.name
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile(dir=folder)) for _ in range(3)]
-        loss = _write_shapes(source, table, short, *files)
-        with new_file(folder) as packed, _open_zip(packed) as archive:
-            for ending, file in zip(("shp", "shx", "dbf"), files, strict=True):
-                file.seek(0)
-                with archive.open(f"{name}.{ending}", "w") as member:
-                    shutil.copyfileobj(file, member)
-            archive.writestr(f"{name}.prj", _PRJ)
-            archive.writestr(f"{name}.cpg", "UTF-8")
-            archive.writestr(
-                "columns.txt", "\n".join(_legend_lines(name, columns, short, loss)) + "\n"
-            )
+        legend = _write_features(source, *files)
+        packed = stack.enter_context(new_file(folder))
+        archive = stack.enter_context(
+            zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
+        )
+        for ending, file in zip(("shp", "shx", "dbf"), files, strict=True):
+            file.seek(0)
+            with archive.open(f"{name}.{ending}", "w") as member:
+                shutil.copyfileobj(file, member)
+        archive.writestr(f"{name}.prj", _PRJ)
+        archive.writestr(f"{name}.cpg", "UTF-8")
+        archive.writestr("columns.txt", legend)
     return packed
 
 
-def _open_zip(file: IO[bytes]) -> zipfile.ZipFile:
-    return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
-
-
-def _write_shapes(
-    source: FeatureSource,
-    table: Table,
-    columns: list[DbfColumn],
-    shp: IO[bytes],
-    shx: IO[bytes],
-    dbf: IO[bytes],
-) -> _Loss:
+def _write_features(source: FeatureSource, shp: IO[bytes], shx: IO[bytes], dbf: IO[bytes]) -> str:
+    """Write all features to the files. Returns the text of ``columns.txt``."""
+    table = Table(source)
+    columns = table.columns if table.rest else table.columns[:-1]
+    short = dbf_columns(columns)
     kind = POINT if source.type.geometry.kind is kinds.POINT else POLYGON
-    shapes, rows = ShpWriter(shp, shx, kind), DbfWriter(dbf, columns)
-    late, heights = 0, False
+    shapes, rows = ShpWriter(shp, shx, kind), DbfWriter(dbf, short)
+    late, has_heights = 0, False
     for feature in source.features():
         shape = None if feature.geometry is None else read_shape(feature.geometry)
         values = table.row(feature)
         shapes.add(shape)
         rows.add(values[: len(columns)])
         late += values[len(columns) :] not in ([], [None])
-        heights |= shape is not None and shape.has_heights
+        has_heights |= shape is not None and shape.has_heights
         if max(shapes.size, rows.size) > SHAPEFILE_BYTES:
             raise CannotWrite(_TOO_LARGE)
     shapes.finish()
     rows.finish()
-    return _Loss(rows.cut, late, heights)
-
-
-def _legend_lines(
-    name: str, columns: list[Column], short: list[DbfColumn], loss: _Loss
-) -> Iterator[str]:
-    """The lines of ``columns.txt``."""
-    yield f"The columns of {name}.dbf, and their names in Canopy."
-    yield ""
-    for column, short_column, cut in zip(columns, short, loss.cut, strict=True):
+    lines = [f"The columns of {source.type.name}.dbf, and their names in Canopy.", ""]
+    for column, short_column, cut in zip(columns, short, rows.cut, strict=True):
         note = f"  ({cut:,} values cut)" if cut else ""
-        yield f"{short_column.name:<{NAME_BYTES}}  {column.name}{note}"
-    yield ""
-    if any(loss.cut):
-        yield f"A shapefile has at most {SHAPEFILE_TEXT_BYTES} bytes of each text."
-    if loss.heights:
-        yield "Heights were left out."
-    if loss.late:
-        yield f"{loss.late:,} features were changed in the meantime, and lack some metadata."
+        lines.append(f"{short_column.name:<{NAME_BYTES}}  {column.name}{note}")
+    lines.append("")
+    if any(rows.cut):
+        lines.append(f"A shapefile has at most {SHAPEFILE_TEXT_BYTES} bytes of each text.")
+    if has_heights:
+        lines.append("Heights were left out.")
+    if late:  # their metadata had other keys when the columns were chosen
+        lines.append(f"{late:,} features were changed in the meantime, and lack some metadata.")
+    return "\n".join([*lines, ""])
