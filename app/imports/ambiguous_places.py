@@ -55,39 +55,41 @@ class Reading(NamedTuple):
 def settle_places(
     process: ReaderProcess,
     file: OpenedFile,
-    first: Reading,
+    layer: Layer,
+    options: OpenOptions,
     scan: Callable[[Layer], LayerScan],
     near: Sequence[Position],
 ) -> tuple[Reading, list[Json], list[str]]:
-    """Return the likeliest reading of an opened file, which then is open in this way; the questions
-    about others; and notes.
+    """Return the likeliest reading of a layer, as which the file then is open; the questions about
+    others; and notes.
 
     Args:
-        first: how it was read.
+        file: as it was opened with the options.
         near: positions of the account's projects.
     """
 
     def read(options: OpenOptions) -> Reading:
         opened = process.open(options)
-        layer = next(layer for layer in opened.layers if layer.name == first.layer.name)
-        return Reading(options, layer, scan(layer), next(iter(opened.choices), {}))
+        again = next(each for each in opened.layers if each.name == layer.name)
+        return Reading(options, again, scan(again), next(iter(opened.choices), {}))
 
     def rank(reading: Reading) -> int:
         return distance_rank(reading.scan.box, near)
 
+    first = Reading(options, layer, scan(layer), next(iter(file.choices), {}))
     reading, questions, notes = first, list[Json](), list[str]()
-    others = [read(first.options._replace(geometry=each)) for each in file.choices[1:OPTIONS]]
+    others = [read(options._replace(geometry=each)) for each in file.choices[1:OPTIONS]]
     placed = [first, *_elsewhere(others, first)]
     if len(placed) > 1:
         reading = min(placed, key=rank)
         left = " and of ".join(one.places for one in placed if one is not reading)
         notes.append(f"The places are those of {reading.places}, not of {left}.")
         message = "The file has several places for each feature. Which are those to import?"
-        options = [
+        offered = [
             one.as_option(one.places, one.scan.placed, {"mapping": dict(one.columns)})
             for one in placed
         ]
-        questions.append(question_record("geometry", message, options, required=False))
+        questions.append(question_record("geometry", message, offered, required=False))
     for letter, (code, message, answers) in _LETTERS.items():
         if not (features := reading.scan.letters.get(letter)):
             continue
@@ -97,10 +99,10 @@ def settle_places(
             reading = meant[likely[0]]
             notes.append(f"“{letter}” was read as “{likely[0].lower()}”, where your projects are.")
         else:
-            options = [
+            offered = [
                 meant[label].as_option(label, features, put) for label, put in answers.items()
             ]
-            questions.append(question_record(code, message, options))
+            questions.append(question_record(code, message, offered))
     if others or questions or notes:
         process.open(reading.options)
     return reading, questions, notes

@@ -17,7 +17,7 @@ from app.formats.features import FileInvalid, Layer
 from app.formats.readers.gpx import ALL_LAYERS
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry.countries import country_at
-from app.imports.ambiguous_places import Reading, settle_places
+from app.imports.ambiguous_places import settle_places
 from app.imports.features.candidates import ReadOptions
 from app.imports.features.decisions import Match
 from app.imports.features.mapping import (
@@ -103,8 +103,7 @@ def plan_layer(
     def scan_layer(layer: Layer) -> LayerScan:
         return process.scan(layer, crs, max_features)
 
-    first = Reading(options, layer, scan_layer(layer), next(iter(file.choices), {}))
-    reading, of_places, notes = settle_places(process, file, first, scan_layer, near)
+    reading, of_places, notes = settle_places(process, file, layer, options, scan_layer, near)
     layer, scan = reading.layer, reading.scan
     if not scan.features:
         raise FileInvalid("The file has no features.")

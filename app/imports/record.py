@@ -13,6 +13,7 @@ from app.policy.imports import VERDICTS
 from app.usage.counters import read_counters
 from app.values.clock import format_value
 from app.values.records import hectares
+from app.values.text import pluralize
 
 _AS_STORED: Final = (
     "id", "kind", "project_id", "filename", "format", "encoding", "status", "message", "layer",
@@ -97,12 +98,11 @@ def overlap_words(record: Mapping[str, Any], area: Callable[[float], str]) -> li
     counts, words = record["counts"], []
     with_projects = counts["overlapping_projects"]
     if with_projects:
-        verb = "overlaps" if with_projects == 1 else "overlap"
         common = area(record["hectares"]["overlapping"])
-        words.append(f"{with_projects:,} {verb} with existing projects by {common}")
+        number = pluralize(with_projects, "overlaps", "overlap")
+        words.append(f"{number} with existing projects by {common}")
     if others := counts["overlapping"] - with_projects:
-        verb = "overlaps" if others == 1 else "overlap"
-        words.append(f"{others:,} {verb} with others of the file")
+        words.append(f"{pluralize(others, 'overlaps', 'overlap')} with others of the file")
     return words
 
 
