@@ -24,11 +24,8 @@ def column_names(header: Row) -> tuple[str, ...]:
     """
     columns = Columns()
     for number, field in enumerate(header, start=1):
-        columns.add(
-            unique_name(
-                " ".join(unguard_formulas(field).split()) or f"column {number}", columns.names()
-            )
-        )
+        name = " ".join(unguard_formulas(field).split()) or f"column {number}"
+        columns.add(unique_name(name, columns.names()))
     return columns.names()
 
 
@@ -40,9 +37,8 @@ class ColumnType:
     """
 
     def __init__(self, *, decimal_comma: bool) -> None:
-        self._points = {None, ".", ","} if decimal_comma else {None, "."}
+        self._points = {".", ","} if decimal_comma else {"."}  # that are left
         self._is_number = self._is_boolean = True
-        self._used_points: set[str | None] = set()
         self._decimal_counts: set[int] = set()
         self._has_padding = self._has_whole = False  # such as 1.50, and 1.0
 
@@ -57,14 +53,14 @@ class ColumnType:
     def _is_distinct(self, number: re.Match[str]) -> bool:
         decimals = number["decimals"] or ""
         written = number[0].rstrip("0") if decimals else number[0]
-        self._used_points.add(number["point"])
+        if number["point"]:
+            self._points &= {number["point"]}
         if not number["exponent"]:
             self._decimal_counts.add(len(decimals))
             self._has_whole = self._has_whole or decimals == "0"
             self._has_padding = self._has_padding or (decimals != "0" and decimals.endswith("0"))
         return (
-            self._used_points <= self._points
-            and len(self._used_points - {None}) < 2
+            bool(self._points)
             and sum(map(str.isdigit, written)) <= _FLOAT_DIGITS
             and number[0] != "-0"
             and not (self._has_whole and 0 in self._decimal_counts)

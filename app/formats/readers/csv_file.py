@@ -53,14 +53,11 @@ class CsvReader(FormatReader):
         self.unknown = list(self._rows.encoding.unknown)
         header = _checked_header(next((row for _, row in self._rows), []))
         self._names = column_names(header)
-        has_comma = self._rows.delimiter == ";"
-        self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
+        self._types = [ColumnType(decimal_comma=self._rows.delimiter == ";") for _ in self._names]
         self._name = path.stem
         self._least_width = len(self._names)
         self._number, sample = self._scan()
-        self._own: Projection | None = None  # named in the file
         self._systems: dict[int, Projection | Problem] = {}  # by their EPSG codes
-        self._is_chosen = False  # True if a person has named another one
         self._chosen_letters = how.letters
         self._table = GeometryTable(self._names, sample)
         self._notes = (*self.notes,)
@@ -78,7 +75,7 @@ class CsvReader(FormatReader):
         self.note(geometry.note)
         self._letters, note = self._table.letters(geometry, self._chosen_letters)
         self.note(note)
-        self._own = None
+        self._own: Projection | None = None  # named in the file
         self._columns = [
             (column, name)
             for column, name in enumerate(self._names)
@@ -155,7 +152,7 @@ class CsvReader(FormatReader):
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
         projection = chosen_projection(self, self._own, crs)
-        self._is_chosen = crs is not None or self.is_swapped
+        self._is_chosen = crs is not None or self.is_swapped  # whatever rows say
         positions = PositionCount()
         if projection is None:
             self.note(self._geometry.assumption)

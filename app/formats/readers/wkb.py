@@ -17,10 +17,11 @@ from app.policy.request_limits import GEOMETRY_POSITIONS
 _POINT, _LINE, _POLYGON, _MULTI_POINT, _MULTI_LINE, _MULTI_POLYGON, _COLLECTION = range(1, 8)
 _CIRCULAR_STRING, _COMPOUND_CURVE, _CURVE_POLYGON, _MULTI_CURVE, _MULTI_SURFACE = range(8, 13)
 _LINES: Final = (_LINE, _CIRCULAR_STRING, _COMPOUND_CURVE)
-_MEMBERS: Final = {
+_MEMBERS: Final[dict[int, tuple[str, tuple[int, ...]]]] = {
     _MULTI_POINT: ("MultiPoint", (_POINT,)),
     _MULTI_LINE: ("MultiLineString", (_LINE,)),
     _MULTI_POLYGON: ("MultiPolygon", (_POLYGON,)),
+    _COLLECTION: ("GeometryCollection", ()),  # of anything
     _MULTI_CURVE: ("MultiLineString", _LINES),
     _MULTI_SURFACE: ("MultiPolygon", (_POLYGON, _CURVE_POLYGON)),
 }
@@ -89,15 +90,14 @@ class _Reader:
         if expected and kind not in expected:
             raise _invalid("The geometry mixes geometry types. Split the feature.", "wrong_type")
         self.is_flat = self.is_flat and dimensions == 2
+        if kind not in _MEMBERS:
+            return self._simple(kind, dimensions, depth)
+        name, kinds = _MEMBERS[kind]
+        members = [self.geometry(depth + 1, kinds) for _ in range(self._count())]
+        members = [*filter(_is_filled, members)]
         if kind == _COLLECTION:
-            members = [self.geometry(depth + 1) for _ in range(self._count())]
-            return {"type": "GeometryCollection", "geometries": [*filter(_is_filled, members)]}
-        if kind in _MEMBERS:
-            name, kinds = _MEMBERS[kind]
-            members = [self.geometry(depth + 1, kinds) for _ in range(self._count())]
-            coordinates = [member["coordinates"] for member in members if member["coordinates"]]
-            return {"type": name, "coordinates": coordinates}
-        return self._simple(kind, dimensions, depth)
+            return {"type": name, "geometries": members}
+        return {"type": name, "coordinates": [member["coordinates"] for member in members]}
 
     def _simple(self, kind: int, dimensions: int, depth: int) -> Json:
         if kind == _POINT:
