@@ -114,7 +114,8 @@ def apply_features(
                 import_ = lock_leased(leased)
                 changes: list[tuple[int, dict[str, Any]]] = []
                 for decided in batch:
-                    if import_.points_as_plots and not import_.project_id and _is_plot(decided):
+                    is_plot = decided[0].is_plot and isinstance(decided[1], Decision)
+                    if is_plot and import_.points_as_plots and not import_.project_id:
                         import_.project_id = _project_of_track(import_, changes)
                         if import_.project_id is None:
                             _create_plots_project(principal, matcher, import_)
@@ -134,10 +135,6 @@ def apply_features(
                 return
     with in_transaction():
         _finish_import(lock_leased(leased))
-
-
-def _is_plot(decided: _Decided) -> bool:
-    return decided[0].is_plot and isinstance(decided[1], Decision)
 
 
 def _project_of_track(import_: Import, changes: list[tuple[int, dict[str, Any]]]) -> str | None:

@@ -36,7 +36,10 @@ def write_kml(source: FeatureSource) -> Iterator[bytes]:
     fields = [field.name for field in source.type.property_fields if field.name in _ELEMENTS]
     names = unique_names(column.name for column in table.columns)
     data = [(index, column) for index, column in enumerate(names) if column not in fields]
-    schema = "".join(_simple_field(column, table.columns[index]) for index, column in data)
+    schema = "".join(
+        f'<SimpleField type="{_column_type(table.columns[index])}" name="{escaped_xml(column)}"/>'
+        for index, column in data
+    )
     head = f'{_HEAD}<Document id="{name}">{xml_element("name", name)}'
     yield f'{head}<Schema name="{name}" id="{SCHEMA}{name}">{schema}</Schema>\n'.encode()
     for feature in source.features():
@@ -77,10 +80,6 @@ def _element_texts(fields: dict[str, str], values: dict[str, Any]) -> str:
             else f"<TimeStamp>{stamp}</TimeStamp>" * bool(stamp)
         )
     )
-
-
-def _simple_field(name: str, column: Column) -> str:
-    return f'<SimpleField type="{_column_type(column)}" name="{escaped_xml(name)}"/>'
 
 
 def _column_type(column: Column) -> str:

@@ -157,9 +157,8 @@ class LayerScan:
     others of their geometry, if x and y change places. ``far`` is the first that cannot be degrees.
     ``box`` is around all positions, ``upright`` around those in degrees, ``turned`` around those in
     swapped degrees, swapped. ``places`` has some in degrees, far apart, each with the country that
-    a column names, or an empty text. ``letters`` counts features by
-    ``SourceFeature.letter``; ``at_zero`` those at 0, 0. ``secret`` are columns with verification
-    numbers, which ``columns`` has not.
+    a column names, or an empty text. ``letters`` counts features by ``SourceFeature.letter``;
+    ``at_zero`` those at 0, 0. ``columns`` has not those with verification numbers, ``secret``.
     """
 
     features: int = 0
@@ -443,8 +442,7 @@ def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
     """The columns that become nothing.
 
     The verification number of a statement is never kept. GDAL adds some to what it reads from KML.
-    In an export, they are the fields that cannot be set,
-    such as the area, and a second geometry, as GDAL writes it.
+    In an export, they are fields that cannot be set, and a second geometry, as GDAL writes it.
     """
     names = {column.casefold(): column for column in scan.columns}
     ignored = _SECRET_COLUMNS | (_FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset())
