@@ -292,7 +292,8 @@ def _complete_mapping(
     """Return the whole mapping, and the columns that are too many for metadata. Raises
     FileInvalid."""
     mapping = guess_mapping(scan, kind, chosen)
-    columns = [*mapping.fields.values(), *(mapping.metadata or ())]
+    metadata = (column for column in mapping.metadata or () if column not in scan.secret)
+    columns = [*mapping.fields.values(), *metadata]
     if unknown := [column for column in columns if column not in scan.columns]:
         raise _unknown_column(repr(unknown[0]), list(scan.columns))
     if is_export(scan):  # an export has what is beyond the limit in one column
