@@ -27,7 +27,7 @@ from app.values.ids import is_id
 _PROJECTS_WITH_PLOTS: Final = CompiledQuery(
     columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
 )
-_FEW: Final = 50  # projects whose plots are read one project after the other
+_PROJECTS: Final = 500  # whose plots are read at a time
 
 
 def check_points(principal: Principal, values: Mapping[str, Any]) -> None:
@@ -89,7 +89,10 @@ class PlotReader:
         plots = chain(
             self._of_left({"import_id": import_id, "within": within}, others | {"ids": own_ids})
             if import_id
-            else self._assets_of(project_ids, within),
+            else chain.from_iterable(
+                self.assets({"within": tuple(project_ids[start : start + _PROJECTS])})
+                for start in range(0, len(project_ids), _PROJECTS)
+            ),
             self._of_left({"ids": plot_ids, "within": within}, others) if plot_ids else (),
         )
         known: set[str] = set()
@@ -114,18 +117,6 @@ class PlotReader:
         if owners:
             left = {each["id"] for each in self._records({**of_projects, "ids": tuple(owners)})}
             yield from (p for p in self.assets(filters) if p.properties["project_id"] in left)
-
-    def _assets_of(
-        self, project_ids: list[str], within: tuple[str, ...] | None
-    ) -> Iterator[Feature]:
-        if len(project_ids) <= _FEW:
-            for project_id in project_ids:
-                yield from self.assets({"project_id": project_id})
-            return
-        among = frozenset(project_ids)
-        for plot in self.assets({"within": within}):
-            if plot.properties["project_id"] in among:
-                yield plot
 
     @cached_property
     def _with_plots(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from flask import Response
 
@@ -16,24 +16,9 @@ from app.policy.files import EUDR_FORMATS, FORMATS_OUT
 
 bp = ApiBlueprint("exports", "/v1", "All projects or all assets as one file.")
 
-# The first bytes of each format, as examples in the API description.
-_BEGINNINGS: Final[dict[str, str]] = {
-    "geojson": '{"type":"FeatureCollection","features":[',
-    "geojsonl": '{"type":"Feature","id":"proj_01k9zq3mgse2j7tbyw5c4r8nhd",',
-    "csv": "id,name,",
-    "kml": '<?xml version="1.0" encoding="UTF-8"?>',
-    "gpkg": "SQLite format 3",
-    "shp": "PK",
-    "gpx": '<?xml version="1.0" encoding="UTF-8"?>',
-}
 
-
-def _example_files(kind: str) -> dict[str, str]:
-    return {
-        FORMATS_OUT[name][0]: _BEGINNINGS[name]
-        for name in FORMATS[kind]
-        if name not in EUDR_FORMATS
-    }
+def _media_types(kind: str) -> dict[str, str]:
+    return {FORMATS_OUT[name][0]: "" for name in FORMATS[kind]}
 
 
 @bp.operation(
@@ -42,7 +27,7 @@ def _example_files(kind: str) -> dict[str, str]:
     of_some_projects=True,
     query=ProjectExportQuerySchema,
     gives=(200, None),
-    files=_example_files("projects"),
+    files=_media_types("projects"),
 )
 def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """Export projects to a file.
@@ -61,7 +46,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     of_some_projects=True,
     query=AssetExportQuerySchema,
     gives=(200, None),
-    files=_example_files("assets"),
+    files=_media_types("assets"),
 )
 def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """Export assets to a file.

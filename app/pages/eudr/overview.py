@@ -75,10 +75,6 @@ class Group(NamedTuple):
         """False if it is about the file as a whole."""
         return self.findings[0].record_id is not None
 
-    @property
-    def more(self) -> int:
-        return self.number - len(self.findings)
-
 
 class Overview:
     """A summary of a file, collected while its report is made.

@@ -10,9 +10,10 @@ import marshmallow as ma
 from flask import Response, request
 from werkzeug.datastructures import MultiDict
 
+from app.api.parsing import details_of
 from app.auth.principal import Principal
 from app.formats.crs_search import ProjectedSystem, find_systems
-from app.http.errors import ApiError, Detail, InvalidField, ValidationFailed
+from app.http.errors import ApiError, InvalidField, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
 from app.imports.feature_rows import bytes_to_write
@@ -26,7 +27,7 @@ from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
 from app.settings.current import current_settings
-from app.site.forms import Draft, errors_by_field, form_page, form_texts
+from app.site.forms import Draft, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 from app.usage.counters import byte_limit, read_counters
@@ -88,9 +89,7 @@ def checked_values(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str,
     try:
         loaded: dict[str, Any] = schema().load(values)
     except ma.ValidationError as error:
-        errors = errors_by_field(error)
-        details = [Detail(name, " ".join(messages), "invalid") for name, messages in errors.items()]
-        raise ValidationFailed(details=details) from None
+        raise ValidationFailed(details=details_of(error)) from None
     return loaded
 
 

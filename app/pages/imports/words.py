@@ -94,12 +94,8 @@ def summary(record: Mapping[str, Any]) -> str:
     counts = record["counts"]
     if is_open(record):
         return f"{counted(record['progress']['total'], 'features')}, not judged yet"
-    words = ("new", "changed", "the same", "rejected", "left out")
-    parts = [
-        f"{counts[name]:,} {word}"
-        for name, word in zip((*VERDICTS, "left_out"), words, strict=True)
-        if counts[name]
-    ]
+    words = VERDICTS | {"left_out": "left out"}
+    parts = [f"{counts[name]:,} {words[name].lower()}" for name in words if counts[name]]
     if record["status"] == "ready":
         place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
         parts[place:place] = overlap_words(record, format_hectares)
