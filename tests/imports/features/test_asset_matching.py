@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,22 @@ def test_an_asset_without_a_place_is_the_feature_without_one(app: Flask, client:
         nowhere = matcher(client, project_id).decide(candidate("Post"))
         somewhere = matcher(client, project_id).decide(candidate("Post", 1, 1))
     assert (nowhere.verdict, nowhere.target_id, somewhere.verdict) == ("same", asset["id"], "new")
+
+
+@pytest.mark.both
+def test_an_exported_asset_that_was_moved_is_another_without_a_match(
+    app: Flask, client: Client
+) -> None:
+    project_id = make_project(client)["id"]
+    asset = make_asset(client, project_id, name="Post", location=at(1, 1))
+    found: list[tuple[Match, float, str]] = [
+        ("none", 1, "same"), ("none", 2, "new"), ("name", 2, "changed"),
+    ]  # fmt: skip
+    for match, longitude, verdict in found:
+        exported = replace(candidate("Post", longitude, 1), own_id=asset["id"])
+        with app.app_context():
+            decision = matcher(client, project_id, match).decide(exported)
+        assert decision.verdict == verdict, (match, longitude)
 
 
 @pytest.mark.both
