@@ -248,9 +248,8 @@ def imported_columns(kind: str) -> frozenset[str]:
 def _project_problems(feature: SourceFeature, options: ReadOptions) -> list[Problem]:
     """An exported asset can only be imported into its own project, where it changes."""
     project_id = feature.properties.get("project_id")
-    if not (options.is_export and options.project_id):
-        return []
-    if project_id in (None, "", options.project_id):
+    is_own = project_id in (None, "", options.project_id)
+    if is_own or not (options.is_export and options.project_id):
         return []
     message = (
         f"This asset belongs to the project {project_id}. Import it into that one or, to have "

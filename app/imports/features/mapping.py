@@ -523,14 +523,13 @@ def name_rank(name: str) -> int:
         return len(_NAME_WORDS) + 5 - int(heading[3])  # the most detailed level first
     word = heading.rstrip("0123456789")
     stem = word.removesuffix("name")
-    for known in (word, stem):
-        if known in _NAME_WORDS:
-            return _NAME_WORDS.index(known)
-    for tail in (*usual_headings("number"), *usual_headings("code")):
-        if word.endswith(tail) and word.removesuffix(tail) in usual_headings("unit"):
-            return _NAME_WORDS.index(word.removesuffix(tail))
+    tails, units = (*usual_headings("number"), *usual_headings("code")), {*usual_headings("unit")}
+    known = [each for each in (word, stem) if each in _NAME_WORDS]
+    known += [each for tail in tails if (each := word.removesuffix(tail)) in units]
+    if known:
+        return _NAME_WORDS.index(known[0])
     words = {stem, *heading_words(name)}
-    is_other = words & {*usual_headings("other")} and not words & {*usual_headings("unit")}
+    is_other = words & {*usual_headings("other")} and not words & units
     return len(_NAME_WORDS) if stem != word and not is_other else -1
 
 

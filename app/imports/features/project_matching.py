@@ -43,16 +43,15 @@ class ProjectMatcher(RecordMatcher):
         """Return the name, followed by a number if its slug is in use."""
         number, free, passed = 1, name, []
         # A name without a slug is free: the project gets a slug from its id.
-        while (slug := unreserved_slug(free)) and self._is_in_use(slug):
+        while (slug := unreserved_slug(free)) and (
+            slug in self._new_slugs or project_lookup.has_slug(self.account_id, slug)
+        ):
             passed.append((number, slug))
             number = self._next_numbers.get((number, slug), number + 1)
             free = numbered_name(name, number)
         # Slugs of long names are cut off, so that several numbers share one.
         self._next_numbers |= dict.fromkeys(passed, number)
         return free
-
-    def _is_in_use(self, slug: str) -> bool:
-        return slug in self._new_slugs or project_lookup.has_slug(self.account_id, slug)
 
     def _decide_new(self, candidate: Candidate) -> Decision:
         name = self.free_name(candidate.name)
