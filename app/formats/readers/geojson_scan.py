@@ -167,12 +167,10 @@ class GeoJsonScan:
             named = properties if isinstance(properties, dict) else {}
             code = named.get("code")
             text = named.get("name", None if code is None else f"EPSG:{code}")
-            if crs.get("type") == "link":
-                self.crs_fault = "The crs of the file is a link, which is not followed."
         elif isinstance(crs, str):
             text = crs
         if not isinstance(text, str):
-            self.crs_fault = self.crs_fault or _NO_CRS
+            self.crs_fault = _NO_CRS
             return
         if self.crs not in (None, text):
             self.crs_fault = "The file names several coordinate systems (crs)."

@@ -58,15 +58,7 @@ class PlacemarkShape:
         if element.name == "Polygon":
             rings = self._rings(element, place)
             return {"type": "Polygon", "coordinates": rings} if rings else None
-        if element.name == "Model":
-            self.has_models = True
-            locations = element.named("Location")
-            positions = [_location(location, place) for location in locations]
-            self._count(len(positions), has_heights=False)
-        elif element.name == "Track":
-            positions = self._track(element, place)
-        else:
-            positions = self._positions(element, place)
+        positions = self._positions(element, place)
         if not positions:
             return None
         if element.name not in ("Point", "Model"):
@@ -95,36 +87,40 @@ class PlacemarkShape:
         return [ring for ring in rings if ring]
 
     def _positions(self, element: Element, place: Place) -> list[Position]:
-        text = " ".join(child.text for child in element.named("coordinates"))
-        positions, has_heights = read_coordinates(text, place)
-        self._count(len(positions), has_heights)
-        return positions
-
-    def _track(self, track: Element, place: Place) -> list[Position]:
-        """The positions of a GPS track; some may be empty."""
-        coords = [numbers for coord in track.named("coord") if (numbers := coord.text.split())]
-        positions = [
-            read_position(numbers[0], numbers[1] if numbers[1:] else None, place, index)
-            for index, numbers in enumerate(coords)
-        ]
-        self._count(len(positions), any(is_height(numbers[2:]) for numbers in coords))
-        return positions
-
-    def _count(self, positions: int, has_heights: bool) -> None:
-        self.positions += positions
-        self.has_heights = self.has_heights or has_heights
+        positions = []
+        for index, numbers in enumerate(self._numbers(element)):
+            if len(numbers) not in (2, 3):
+                message = (
+                    f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
+                )
+                raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
+            positions.append(read_position(numbers[0], numbers[1], place, index))
+            if len(numbers) == 3 and not _ZERO.issuperset(numbers[2]):
+                self.has_heights = True
+        self.positions += len(positions)
         if self.positions > GEOMETRY_POSITIONS:
             raise too_many_positions()
+        return positions
+
+    def _numbers(self, element: Element) -> list[list[str]]:
+        """The numbers of each position. Some positions of a GPS track may be empty."""
+        if element.name == "Track":
+            split = (coord.text.split() for coord in element.named("coord"))
+            return [numbers[:3] for numbers in split if numbers]
+        if element.name == "Model":
+            self.has_models = True
+            ways = ("longitude", "latitude")
+            return [
+                [location.text_of(way) or "" for way in ways]
+                for location in element.named("Location")
+            ]
+        return _split_coordinates(" ".join(child.text for child in element.named("coordinates")))
 
 
 def _linear_rings(boundary: Element) -> list[Element]:
     """The rings in a boundary. Some programs leave out one of the elements around coordinates."""
     rings = [*boundary.named("LinearRing")]
     return rings or [boundary] * any(boundary.named("coordinates"))
-
-
-def _location(location: Element, place: Place) -> Position:
-    return read_position(location.text_of("longitude"), location.text_of("latitude"), place)
 
 
 def _simple_geometries(element: Element) -> Iterator[Element]:
@@ -146,36 +142,19 @@ def _collect_geometry(simple: list[Json]) -> Json | None:
     return {"type": f"Multi{types.pop()}", "coordinates": coordinates}
 
 
-def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
-    """The positions in the text of ``coordinates``, and True if any has a height other than 0.
+def _split_coordinates(text: str) -> list[list[str]]:
+    """The numbers of each position in the text of ``coordinates``.
 
     KML has "longitude,latitude[,height]", with white space between positions. As in Google Earth,
     if it is unambiguous, positions may end in a comma, there may be white space around commas, and
     only commas between positions if every third number is a height of 0.
 
     Raises:
-        GeometryInvalid: a position cannot be read, or there are too many.
+        GeometryInvalid: there are too many.
     """
     words = text.split(None, _MOST_WORDS)
     if text.count(",") > _MOST_COMMAS or len(words) > _MOST_WORDS:
         raise too_many_positions()
-    positions, has_heights = [], False
-    for index, numbers in enumerate(_split_positions(words)):
-        if len(numbers) not in (2, 3):
-            message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
-            raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
-        positions.append(read_position(numbers[0], numbers[1], place, index))
-        has_heights = has_heights or (len(numbers) > 2 and is_height(numbers[2:]))
-    return positions, has_heights
-
-
-def is_height(numbers: list[str]) -> bool:
-    """True if the numbers after longitude and latitude have one other than 0."""
-    return any(not _ZERO.issuperset(number) for number in numbers)
-
-
-def _split_positions(words: list[str]) -> list[list[str]]:
-    """The numbers of each position."""
     as_written = [word.strip(",").split(",") for word in words]
     if _are_positions(as_written):
         return as_written
@@ -195,4 +174,4 @@ def _are_positions(split: list[list[str]]) -> bool:
 
 
 def _are_flat(triples: list[list[str]]) -> bool:
-    return len(triples[-1]) == 3 and not any(is_height(triple[2:]) for triple in triples)
+    return len(triples[-1]) == 3 and all(_ZERO.issuperset(triple[2]) for triple in triples)

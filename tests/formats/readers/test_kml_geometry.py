@@ -145,7 +145,7 @@ def test_a_track(tmp_path: Path) -> None:
     assert geometry(tmp_path, several)["type"] == "MultiLineString"
     assert problem(tmp_path, "<Track><coord>1 2</coord><coord>3</coord></Track>") == (
         "wrong_position",
-        "Position 1 has no latitude.",
+        "Position 1 has 1 numbers; it must be longitude,latitude or with a height.",
     )
 
 
