@@ -13,7 +13,7 @@ import shapely
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import too_many_positions
-from app.formats.readers.wkb import ReadGeometry, read_wkb
+from app.formats.readers.wkb import ReadGeometry, read_wkb, unsupported_type
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
@@ -82,8 +82,7 @@ def _wkb_of(text: str) -> bytes:
         message = f"{quoted(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
         raise GeometryInvalid([unreadable_geometry(message)])
     if found["surface"]:
-        message = f"The geometry is a {found[1].upper()}, not made of points, lines or polygons."
-        raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
+        raise unsupported_type(f"a {found[1].upper()}")
     steps = (1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text))
     if text.count("(") > _DEEPEST and max(accumulate(steps)) > _DEEPEST:
         raise GeometryInvalid([unreadable_geometry("The geometry is nested too deeply.")])

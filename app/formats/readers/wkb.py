@@ -25,7 +25,7 @@ _MEMBERS: Final[dict[int, tuple[str, tuple[int, ...]]]] = {
     _MULTI_CURVE: ("MultiLineString", _LINES),
     _MULTI_SURFACE: ("MultiPolygon", (_POLYGON, _CURVE_POLYGON)),
 }
-_SURFACES: Final = {15: "PolyhedralSurface", 16: "TIN", 17: "Triangle"}
+_SURFACES: Final = {15: "a PolyhedralSurface", 16: "a TIN", 17: "a Triangle"}
 _Z, _M, _SRID = 0x80000000, 0x40000000, 0x20000000  # PostGIS's flags of a type
 _DEEPEST: Final = 8  # levels of nested geometries
 _DAMAGED: Final = "The WKB is incomplete or damaged."
@@ -113,7 +113,7 @@ class _Reader:
         elif kind == _CURVE_POLYGON:
             rings = [self._member_line(depth) for _ in range(self._count())]
         else:
-            raise _invalid(_unsupported_type(kind), "wrong_type")
+            raise unsupported_type(_SURFACES.get(kind, "of another type"))
         return {"type": "Polygon", "coordinates": [ring.tolist() for ring in rings if len(ring)]}
 
     def _line(self, kind: int, dimensions: int, depth: int) -> Points:
@@ -171,13 +171,13 @@ def _kind_and_dimensions(code: int) -> tuple[int, int]:
     return (kind, 2 + has_z + has_m) if marks < 4 else (0, 2)
 
 
-def _unsupported_type(kind: int) -> str:
-    if kind in _SURFACES:
-        return (
-            f"The geometry is a {_SURFACES[kind]}, a surface in space. Make it an area: in QGIS "
-            "with Export, Save Features As, and the geometry type Polygon."
-        )
-    return "The geometry is of a type that is not supported."
+def unsupported_type(kind: str) -> GeometryInvalid:
+    """The error for a geometry of a kind, such as "a TIN", that is not read."""
+    message = (
+        f"The geometry is {kind}. Make it of points, lines or polygons: in QGIS with Export, Save "
+        "Features As, and the geometry type."
+    )
+    return _invalid(message, "wrong_type")
 
 
 def _is_filled(geometry: Json) -> bool:
