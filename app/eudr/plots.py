@@ -183,7 +183,12 @@ class _Draft:
             validity: one for each of ``rings``: True if it is valid.
         """
         if not all(validity):
-            self._problem("breaks_at_six_decimals", self._broken(validity))
+            part = f"Part {1 + validity.index(False)} of the" if len(validity) > 1 else "The"
+            message = (
+                f"{part} plot crosses or touches itself, or vanishes, when its positions have six "
+                "decimals. They are too close to each other: remove some, or move them apart."
+            )
+            self._problem("breaks_at_six_decimals", message)
         self._check_area()
         plots = list(self._plots())
         found = [list(map(tuple, found)) for found in (plots, self.problems, self.warnings)]
@@ -297,14 +302,6 @@ class _Draft:
             return [outline]
         starts = np.cumsum(np.append(0, shapely.get_num_coordinates(parts)))
         return without_repeats(shapely.get_coordinates(parts).astype(np.int64), starts.tolist())
-
-    def _broken(self, validity: list[bool]) -> str:
-        is_one = len(validity) == 1
-        plot = "The plot" if is_one else f"Part {1 + validity.index(False)} of the plot"
-        return (
-            f"{plot} crosses or touches itself, or vanishes, when its positions have six "
-            "decimals. They are too close to each other: remove some, or move them apart."
-        )
 
     def _check_area(self) -> None:
         """Settle what is written as ``Area``, and compare it with the measured area."""

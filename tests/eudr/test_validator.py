@@ -183,18 +183,14 @@ def readings_with(code: str, ring: list[list[float]], **options: Any) -> tuple[s
     return tuple(name for fault in found if fault.code == code for name in fault.readings)
 
 
-def test_a_notch_that_six_decimals_close() -> None:
-    """Its tip is 0.3 millionths above the lower side."""
-    ring = [[1, 2], [1.01, 2], [1.01, 2.01], [1.005, 2.0000003], [1, 2.01], [1, 2]]
-    assert readings_with("sides_meet", ring) == ("binary", "truncated", "rounded")
-
-
-def test_a_ring_that_only_truncation_breaks() -> None:
-    ring = [[1, 2], [1.01, 2], [1.01, 2.01], [1.005, 2.0000007], [1, 2.01], [1, 2]]
-    assert readings_with("sides_meet", ring) == ("binary", "truncated")
-
-
-def test_a_ring_that_only_rounding_breaks() -> None:
+def test_each_reading_breaks_other_rings() -> None:
+    """The tip of a notch is some tenths of a millionth from the other side."""
+    for tip, readings in (
+        (2.0000003, ("binary", "truncated", "rounded")),
+        (2.0000007, ("binary", "truncated")),
+    ):
+        ring = [[1, 2], [1.01, 2], [1.01, 2.01], [1.005, tip], [1, 2.01], [1, 2]]
+        assert readings_with("sides_meet", ring) == readings
     ring = [[1, 2.000001], [1.01, 2.000001], [1.01, 2], [1.005, 2.0000006], [1, 2], [1, 2.000001]]
     assert readings_with("sides_meet", ring) == ("rounded",)
 

@@ -268,38 +268,30 @@ def test_all_problems_are_told_but_not_without_end(
     assert len(list(features)) == 1  # of those after them, one was read
 
 
-def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "FILE_BYTES", 1_000)
-    records = [_plot(n, geometry=square(3 * n)) for n in range(10)]
-    (problem,) = _problems(tmp_path, *records)
-    assert (problem.code, problem.record_id) == ("too_large", None)
-    assert "divide=true" in problem.message
-
-
-def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "FILE_PRODUCERS", 4)
-    records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(5)]
-    assert _codes(tmp_path, *records) == ["too_many_producers"]
-    assert len(_plots(tmp_path, *records[:4], variant=2)) == 4
-
-
-@pytest.mark.parametrize(("bound", "most"), [("FILE_BYTES", 1_000), ("FILE_PRODUCERS", 3)])
-def test_a_division_keeps_the_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
-) -> None:
-    monkeypatch.setattr(writer, bound, most)
+def test_a_division_keeps_the_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(10)]
     features = [each for record in records for each in source(record).features()]
-    with write_eudr(features, tmp_path, EudrOptions(divide=True, variant=2)) as file:
-        archive = zipfile.ZipFile(file)
-        parts = [archive.read(name) for name in archive.namelist()]
-    assert archive.namelist()[:2] == ["plots-1.geojson", "plots-2.geojson"]
-    found = [each for part in parts for each in json.loads(part)["features"]]
-    assert [each["properties"]["ProducerName"] for each in found] == [f"P{n}" for n in range(10)]
-    for part in parts:
-        assert faults_of(part, variant=2) == []
-        producers = {each["properties"]["ProducerName"] for each in json.loads(part)["features"]}
-        assert len(part) <= most if bound == "FILE_BYTES" else len(producers) <= most
+    for bound, most, code in (
+        ("FILE_BYTES", 1_000, "too_large"),
+        ("FILE_PRODUCERS", 3, "too_many_producers"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, bound, most)
+            (problem,) = _problems(tmp_path, *records)
+            assert (problem.code, problem.record_id) == (code, None)
+            assert "divide=true" in problem.message
+            assert len(_plots(tmp_path, *records[:3], variant=2)) == 3
+            with write_eudr(features, tmp_path, EudrOptions(divide=True, variant=2)) as file:
+                archive = zipfile.ZipFile(file)
+                parts = [archive.read(name) for name in archive.namelist()]
+        assert archive.namelist()[:2] == ["plots-1.geojson", "plots-2.geojson"]
+        found = [each for part in parts for each in json.loads(part)["features"]]
+        names = [each["properties"]["ProducerName"] for each in found]
+        assert names == [f"P{n}" for n in range(10)]
+        for part in parts:
+            assert faults_of(part, variant=2) == []
+            of_part = {each["properties"]["ProducerName"] for each in json.loads(part)["features"]}
+            assert len(part) <= most if bound == "FILE_BYTES" else len(of_part) <= most
 
 
 def test_nothing_to_write(tmp_path: Path) -> None:

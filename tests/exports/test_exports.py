@@ -82,6 +82,8 @@ def test_every_format_is_read_by_others(
             path.write_bytes(response.get_data())
             layer = read_layer(path, "waypoints" if format_name == "gpx" else None)
             assert len(layer.geometries) == expected, (kind, format_name)
+            if format_name in ("geojson", "gpkg", "kml"):
+                assert [name for name, _ in pyogrio.list_layers(path)] == [kind]
 
 
 def test_the_name_of_the_file(client: Client) -> None:
@@ -277,12 +279,3 @@ def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> No
     before = used()
     client.get("/v1/exports/projects?format=csv")
     assert used() == before + 2
-
-
-def test_gdal_reads_the_layer_by_its_name(
-    client: Client, project: dict[str, Any], tmp_path: Path
-) -> None:
-    for format_name in ("geojson", "gpkg", "kml"):
-        path = tmp_path / f"x.{format_name}"
-        path.write_bytes(client.get(f"/v1/exports/assets?format={format_name}").get_data())
-        assert [name for name, _ in pyogrio.list_layers(path)] == ["assets"]

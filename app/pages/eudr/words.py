@@ -33,22 +33,18 @@ class Words(NamedTuple):
 
 ALL_PLOTS: Final = "plots"  # the group of all plots
 _CORRECT_AREA: Final = "Measure it, or type the hectares."
+_CHOOSE_COUNTRY: Final = "Choose the country that the plots lie in."
 WORDS: Final[dict[str, Words]] = {
     "producer_missing": Words(
         "The producer is missing",
         "Type the name of who grew what is sold: a farmer, a company or a cooperative. The "
         "Information System also takes plots without it.",
     ),
-    "country_missing": Words(
-        "The country of production is missing", "Choose the country that the plots lie in."
-    ),
-    "country_invalid": Words(
-        "The country of production is not a country code",
-        "Choose the country that the plots lie in.",
-    ),
+    "country_missing": Words("The country of production is missing", _CHOOSE_COUNTRY),
+    "country_invalid": Words("The country of production is not a country code", _CHOOSE_COUNTRY),
     "country_differs": Words(
         "The plot does not lie in the country of production",
-        "Choose the country that the plots lie in. The borders here may be off by some kilometers.",
+        f"{_CHOOSE_COUNTRY} The borders here may be off by some kilometers.",
     ),
     "no_place": Words(
         "There is no boundary or location",
