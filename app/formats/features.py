@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.formats.encodings import WESTERN
 from app.geometry import Problem
@@ -95,13 +95,14 @@ class FormatReader(ABC):
     """An open file. ``layers`` are those that hold features, in the order of the file.
 
     ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
-    are complete when all its features were read. ``format`` is one of ``FORMATS_IN``.
-    ``is_swapped`` is True if a person has said that x and y change places. ``geometry_choices``:
-    the columns of a table with the geometries, as ``choose_geometry`` takes them, and others that
-    can be meant. ``unknown`` are words whose encoding the file does not say.
+    are complete when all its features were read. ``format``, one of ``FORMATS_IN``, is set by
+    ``app.formats.readers.opening``. ``is_swapped`` is True if a person has said that x and y change
+    places. ``geometry_choices``: the columns of a table with the geometries, as ``choose_geometry``
+    takes them, and others that can be meant. ``unknown`` are words whose encoding the file does not
+    say.
     """
 
-    format: ClassVar[str]
+    format = ""
     is_swapped = False
     geometry_choices: tuple[dict[str, str], ...] = ()
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import (
@@ -43,8 +43,6 @@ _HEIGHTS: Final = "Heights and measures were left out."
 class CsvReader(FormatReader):
     """One layer, named like the file: a feature for each row that is not empty. Problems name the
     row as a spreadsheet counts it, where the header is row 1."""
-
-    format: ClassVar[str] = "csv"
 
     def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the file cannot be read, or has no header or no rows."""

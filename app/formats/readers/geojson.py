@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, BinaryIO, Final
 
 import orjson
 
@@ -39,8 +39,6 @@ _NAN: Final = "The file has numbers such as NaN, which were read as empty."
 class GeoJsonReader(FormatReader):
     """One layer, with the name in the file or of the file. Heights are kept if nothing is
     transformed. A Feature's ``id`` becomes a property, unless it has one of that name."""
-
-    format: ClassVar[str] = "geojson"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken, has something other than features, or exceeds
@@ -132,12 +130,6 @@ class GeoJsonReader(FormatReader):
 def _listed(names: Sequence[str]) -> str:
     more = " and more" if len(names) > _NAMES_IN_NOTE else ""
     return ", ".join(map(quoted, names[:_NAMES_IN_NOTE])) + more
-
-
-class GeoJsonSequenceReader(GeoJsonReader):
-    """The reader for a file recognized as a sequence. Either class reads both formats."""
-
-    format: ClassVar[str] = "geojsonl"
 
 
 def _features_in(value: Any) -> Iterator[Any]:

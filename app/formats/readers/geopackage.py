@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from app.formats.crs import in_degrees
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
@@ -59,8 +59,6 @@ class _Table:
 class GeoPackageReader(FormatReader):
     """A layer for each table that the contents list as features, without views. The row numbers
     (``fid``) are not a column."""
-
-    format: ClassVar[str] = "gpkg"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is not a GeoPackage, is damaged, or has no such table."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import orjson
 
@@ -48,8 +48,6 @@ _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 class GpxReader(FormatReader):
     """Waypoints as Points, routes and tracks as LineStrings, tracks of several segments as
     MultiLineStrings. If there are waypoints and others, the last layer has all, tracks first."""
-
-    format: ClassVar[str] = "gpx"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken or has none of these."""

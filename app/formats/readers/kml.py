@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, ClassVar, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 from urllib.parse import unquote
 
 from app.formats.crs import chosen_projection, in_degrees, read_crs
@@ -49,8 +49,6 @@ _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, sh
 class KmlReader(FormatReader):
     """A layer for each Folder or Document that has placemarks, and one for all of them together
     when there are several."""
-
-    format: ClassVar[str] = "kml"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken or has no placemarks."""
@@ -154,8 +152,6 @@ class KmlReader(FormatReader):
 
 class KmzReader(KmlReader):
     """A zip file with KML files, ``doc.kml`` before the others."""
-
-    format: ClassVar[str] = "kmz"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken, or has no KML file with placemarks."""

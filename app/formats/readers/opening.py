@@ -17,7 +17,7 @@ from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import REGULAR, CsvRows
-from app.formats.readers.geojson import GeoJsonReader, GeoJsonSequenceReader
+from app.formats.readers.geojson import GeoJsonReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.gpx import GpxReader
@@ -30,7 +30,7 @@ from app.policy.files import FORMATS_IN
 
 _READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
     "geojson": GeoJsonReader,
-    "geojsonl": GeoJsonSequenceReader,
+    "geojsonl": GeoJsonReader,
     "kml": KmlReader,
     "kmz": KmzReader,
     "gpkg": GeoPackageReader,
@@ -71,6 +71,7 @@ def open_file(path: Path, how: AsRead = AS_IT_SAYS) -> FormatReader:
                 replace(layer, encoding=found.name, is_guessed=found.is_guessed)
                 for layer in reader.layers
             )
+    reader.format = format_name
     for layer in reader.layers:
         reader.note(_GUESSED.format(name=layer.encoding) if layer.is_guessed else None)
     return reader

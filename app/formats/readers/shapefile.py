@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import starmap
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import BinaryIO, ClassVar, Final
+from typing import BinaryIO, Final
 
 from app.formats.crs import Projection, in_degrees
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader, Layer, SourceFeature
@@ -42,8 +42,6 @@ _TEXT_BYTES: Final = 4 * (CRS_LENGTH + 1)
 
 class ShapefileReader(FormatReader):
     """A layer for each shapefile, with its name, and its folder if names repeat."""
-
-    format: ClassVar[str] = "shp"
 
     def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the zip file or a shapefile in it is broken, or it has none."""

@@ -25,8 +25,10 @@ _TIME: Final = re.compile(
     r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:[0-9]{2})?)?)?)?"
 )
-# Fields that are elements of a Placemark instead of data, and how each is written.
+# Keys of the metadata that are elements, too.
 _METADATA: Final = ("address", "phoneNumber", "snippet", "timestamp", "begin", "end")
+_SHOWN: Final = ("name", "address", "phoneNumber", "Snippet", "description")  # as in the schema
+# Fields that are elements of a Placemark instead of data, and how each is written.
 _ELEMENTS: Final[dict[str, Callable[[str], str]]] = {"name": str, "description": as_html}
 
 
@@ -68,18 +70,10 @@ def _element_texts(fields: dict[str, str], values: dict[str, Any]) -> str:
     times = {name: text for name, text in texts.items() if _TIME.fullmatch(text)}
     span = "".join(xml_element(name, times.get(name)) for name in ("begin", "end"))
     stamp = xml_element("when", times.get("timestamp"))
-    return (
-        f"{xml_element('name', fields.get('name'))}"
-        f"{xml_element('address', texts.get('address'))}"
-        f"{xml_element('phoneNumber', texts.get('phoneNumber'))}"
-        f"{xml_element('Snippet', texts.get('snippet'))}"
-        f"{xml_element('description', fields.get('description'))}"
-        + (
-            f"<TimeSpan>{span}</TimeSpan>"
-            if span
-            else f"<TimeStamp>{stamp}</TimeStamp>" * bool(stamp)
-        )
-    )
+    shown = {**texts, "Snippet": texts.get("snippet"), **fields}
+    elements = "".join(xml_element(name, shown.get(name)) for name in _SHOWN)
+    time = f"<TimeStamp>{stamp}</TimeStamp>" if stamp else ""
+    return elements + (f"<TimeSpan>{span}</TimeSpan>" if span else time)
 
 
 def _column_type(column: Column) -> str:

@@ -14,7 +14,7 @@ class ReadOnce(FormatReader):
 
     def __init__(self, reader: FormatReader) -> None:
         super().__init__()
-        self.format = reader.format  # type: ignore[misc]
+        self.format = reader.format
         self.notes, self._reader = reader.notes, reader
         self.geometry_choices = reader.geometry_choices
         for layer in reader.layers:
