@@ -16,7 +16,7 @@ from tests.deploy.programs import find_installed
 NAMES: Final = (
     "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "firefox", "firefox-esr",
     "go", "haproxy", "java", "nginx", "openssl", "pgbouncer", "php", "promtool", "rackup",
-    "systemd-analyze", "unzip", "uv",
+    "soffice", "systemd-analyze", "unzip", "uv",
 )  # fmt: skip
 
 

@@ -98,9 +98,11 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         ),
         Meant(
             r"/v1/imports([/?].*)?",
-            r"(\[\]\.)?(encoding|points|names|letters|zone_letter)",
+            r"(\[\]\.)?(encoding|points|names|letters|zone_letter|suggestions|external_id)"
+            r"|hectares\.(account|limit)",
             came_later,
-            "encodings, points beside areas, names and letters are choices",
+            "encodings, points beside areas, names and letters are choices; external ids are "
+            "suggested and listed, and the plan's limit is told",
         ),
     ),
 }
