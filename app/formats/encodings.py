@@ -2,7 +2,7 @@
 
 The letters of languages decide, those of the country first: names of a few forests are too short
 for the statistics of libraries. Of 196 files with three such names, in 25 languages and the
-encodings usual there, all are read rightly where the country is known, and 168 where it is not;
+encodings usual there, all are read rightly where the country is known, and 172 where it is not;
 chardet 7.7 read 173, charset-normalizer 3.5 read 69.
 """
 
