@@ -175,7 +175,7 @@ def unsupported_type(kind: str) -> GeometryInvalid:
     """The error for a geometry of a kind, such as "a TIN", that is not read."""
     message = (
         f"The geometry is {kind}. Make it of points, lines or polygons: in QGIS with Export, Save "
-        "Features As, and the geometry type."
+        "Features As, where you choose the geometry type."
     )
     return _invalid(message, "wrong_type")
 

@@ -145,7 +145,8 @@ def _fork_reader(descriptors: list[int], read: Callable[[], None]) -> NoReturn:
     try:
         child = os.fork()
         if child:
-            with socket.socket(fileno=descriptors.pop()) as control:
+            # The worker may not have waited for the end.
+            with suppress(BrokenPipeError), socket.socket(fileno=descriptors.pop()) as control:
                 control.sendall(NUMBER.pack(child))
                 _, status = os.waitpid(child, 0)
                 control.sendall(NUMBER.pack(os.waitstatus_to_exitcode(status)))
