@@ -54,10 +54,10 @@ from app.imports.features.candidates import (
     stored_values,
 )
 from app.imports.features.corners import joined_corners
+from app.imports.features.double_encoding import DoubleEncodedReader
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import TextChanges
 from app.imports.features.mapping import LayerScan, shorten_value
-from app.imports.features.reading_once import ReadOnce
 from app.imports.features.typed_json import decode_value, encode_value
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, OPTIONS, SAMPLES
@@ -261,7 +261,7 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
     if options.geometry:
         reader.choose_geometry(options.geometry)
     if options.encoding == TWICE:
-        reader = ReadOnce(reader)
+        reader = DoubleEncodedReader(reader)
     return reader
 
 

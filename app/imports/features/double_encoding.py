@@ -1,4 +1,4 @@
-"""Files whose texts some program has read in another encoding than UTF-8, and saved again."""
+"""Files in UTF-8 whose texts some program has read in another encoding, and saved again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.formats.encodings import TWICE, read_once
 from app.formats.features import FormatReader, Layer, SourceFeature
 
 
-class ReadOnce(FormatReader):
+class DoubleEncodedReader(FormatReader):
     """Another reader, with its names of columns and its texts as they were before."""
 
     def __init__(self, reader: FormatReader) -> None:
