@@ -13,6 +13,7 @@ from typing import Any
 
 from app.settings.environment_file import names_of_file
 from app.settings.mail import MailServer, Sender, email, mail_server, sender
+from app.settings.map_layers import Layer, map_layers
 from app.settings.names import find_nearest, is_of_others
 from app.settings.plans import plans_of
 from app.settings.single_sign_on import SingleSignOnSettings, check_single_sign_on
@@ -174,10 +175,16 @@ class Settings(SingleSignOnSettings):
     chat_model: str | None = _setting("", optional, "model that /api/chat uses")
     chat_api_key: str | None = _setting("", optional, "API key for the chat server")
     plans_file: Path | None = _setting("", file, "TOML file that changes or adds plans")
-    map_tile_url: str | None = _setting(
-        "", tile_url, "address of map tiles, with `{z}/{x}/{y}`; unset: land and borders of our own"
+    map_layers: tuple[Layer, ...] = _setting(
+        "",
+        map_layers,
+        "backgrounds of maps: names of presets, comma-separated, or a TOML file; unset: those that "
+        "operators turn on",
     )
-    map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
+    map_tile_url: str | None = _setting(
+        "", tile_url, "without `MAP_LAYERS`: address of the only background, with `{z}/{x}/{y}`"
+    )
+    map_tile_attribution: str = _setting("", text, "attribution of that background")
     small: bool = _setting(
         "false", boolean, "`true` takes little memory: WEB_WORKERS=1, VALKEY_MEMORY_MB=16 if unset"
     )

@@ -13,6 +13,7 @@ from app.api import error_handlers, expensive, requests
 from app.api.openapi import document
 from app.assets.routes import bp as assets_bp
 from app.audit.log.routes import bp as audit_log_bp
+from app.backgrounds import layers
 from app.chat import model as chat_model
 from app.chat.routes import bp as chat_bp
 from app.core import create_core
@@ -54,6 +55,7 @@ def create_app(settings: Settings) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     pages.init_app(app, settings)
+    layers.init_app(app)
     sent_forms.init_app(app)
     storage.init_app(app)
     _surround_routes(app, settings)
@@ -99,6 +101,6 @@ def _surround_routes(app: Flask, settings: Settings) -> None:
     # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
 
     # Around all of that: each wraps the application, so the last one is the first on the way in.
-    middleware.init_app(app, settings.map_tile_url)  # in: id and time; out: id, security headers
+    middleware.init_app(app)  # in: id and time; out: id, security headers
     query_key.init_app(app)  # in: takes an API key out of the address, below /ogc
     proxies.init_app(app, settings.trusted_proxies)  # in: the client's address, scheme and host

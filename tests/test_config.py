@@ -33,7 +33,7 @@ WRONG = {
     "INSTANCE_NAME": "x" * 65, "SUPPORT_EMAIL": "help", "PRIVACY_URL": "example.org",
     "IMPRINT_URL": "javascript:alert(1)", "PASSWORD_TIME_COST": "0", "PASSWORD_MEMORY_KIB": "8",
     "PASSWORD_PARALLELISM": "0", "CHAT_BASE_URL": "host", "PLANS_FILE": __file__,
-    "MAP_TILE_URL": "https://tiles.example.org/", "SMALL": "tiny",
+    "MAP_LAYERS": "osm,google", "MAP_TILE_URL": "https://tiles.example.org/", "SMALL": "tiny",
     "BACKUP_DAILY": "/does/not/exist", "WEB_WORKERS": "0", "WEB_THREADS": "0",
     "JOB_WORKERS": "65", "RESTART_PARTS": "sometimes", "VALKEY_MEMORY_MB": "8",
     "JOB_MEMORY_MB": "10", "DATABASE_POOL_SIZE": "0", "DATABASE_TIMEOUT_MS": "5 s",
@@ -47,7 +47,9 @@ MORE_WRONG = {
     "MAX_BODY_BYTES": ("1e6",),
     "MAP_TILE_URL": (
         "https://tile-{s}.example.org/{z}/{x}/{y}.png", "ftp://tiles.example.org/{z}/{x}/{y}.png",
+        "https://user@tiles.example.org/{z}/{x}/{y}.png", "https://a;b/{z}/{x}/{y}.png",
     ),
+    "MAP_LAYERS": ("/does/not/exist.toml", __file__),
     "DATABASE_URL": (
         "canopy.sqlite3", "postgresql+psycopg://u:hunter2@host:abc/db",
         "postgresql://u:hunter2@host:65536", "postgresql://u:hunter2?a=b@host:abc/db",

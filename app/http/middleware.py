@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from flask import Flask
 
@@ -21,11 +20,14 @@ REQUEST_ID: Final = "canopy.request_id"
 STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
-NO_FORM_ACTION: Final = "canopy.no_form_action"  # if set, the policy has no form-action
+# What a page sets for its own policy: no form-action; origins of images, separated by spaces.
+NO_FORM_ACTION: Final = "canopy.no_form_action"
+IMAGE_ORIGINS: Final = "canopy.image_origins"
 
+_IMAGES: Final = "img-src 'self' data:"
 _FORM_ACTION: Final = "form-action 'self'; "
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    f"default-src 'none'; style-src 'self'; script-src 'self'; {_IMAGES}; "
     f"connect-src 'self'; font-src 'self'; base-uri 'none'; {_FORM_ACTION}"
     "frame-ancestors 'none'"
 )
@@ -43,24 +45,17 @@ _ON_HTTPS: Final = ("Strict-Transport-Security", "max-age=31536000")
 
 
 class RequestMiddleware:
-    """The middleware around the application.
+    """The middleware around the application."""
 
-    Args:
-        tile_url: the URL that maps load their tiles from, if not from this instance.
-    """
-
-    def __init__(
-        self, application: Callable[..., Iterable[bytes]], tile_url: str | None = None
-    ) -> None:
+    def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
         self._application = application
-        self._headers = SECURITY_HEADERS if tile_url is None else _with_tiles(tile_url)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ[STARTED] = time.perf_counter()
         sent = environ.get("HTTP_X_REQUEST_ID", "")
         request_id = sent if _is_kept(sent) else new_id("request")
         environ[REQUEST_ID] = request_id
-        added = self._headers
+        added = SECURITY_HEADERS
         if environ["wsgi.url_scheme"] == "https":
             added = [*added, _ON_HTTPS]
         if is_ogc(environ.get("PATH_INFO", "")):
@@ -70,6 +65,9 @@ class RequestMiddleware:
             security = added
             if NO_FORM_ACTION in environ:
                 security = [(name, value.replace(_FORM_ACTION, "")) for name, value in added]
+            elif origins := environ.get(IMAGE_ORIGINS):
+                images = f"{_IMAGES} {origins}"
+                security = [(name, value.replace(_IMAGES, images)) for name, value in added]
             return start_response(
                 status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
             )
@@ -82,15 +80,6 @@ def _is_kept(sent: str) -> bool:
     return _KEPT_ID.fullmatch(sent) is not None and without_secrets(sent) == sent
 
 
-def _with_tiles(tile_url: str) -> list[tuple[str, str]]:
-    """The headers of an instance whose maps load tiles from another origin; ``{s}`` in the host
-    becomes a wildcard."""
-    parts = urlsplit(tile_url)
-    origin = f"{parts.scheme}://{parts.netloc.replace('{s}', '*')}"
-    images = "img-src 'self' data:"
-    return [(name, value.replace(images, f"{images} {origin}")) for name, value in SECURITY_HEADERS]
-
-
-def init_app(app: Flask, tile_url: str | None = None) -> None:
+def init_app(app: Flask) -> None:
     """Wrap the application, inside ProxyFix, which sets the scheme."""
-    app.wsgi_app = RequestMiddleware(app.wsgi_app, tile_url)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app)  # type: ignore[method-assign]

@@ -121,7 +121,23 @@ def tile_url(value: str) -> str | None:
         raise ValueError("must have {z}, {x} and {y} where the numbers of a tile go")
     if "{s}" in value.replace("://{s}.", "://", 1):
         raise ValueError("can have {s} only as the first part of the host")
+    if value:
+        image_origin(value)
     return value or None
+
+
+def image_origin(value: str) -> str:
+    """Return whose images an address of tiles loads, as a content security policy names it;
+    ``{s}`` in the host becomes a wildcard.
+
+    Raises:
+        ValueError: the host has other characters than those of names and addresses.
+    """
+    parts = urlsplit(value)
+    host = parts.netloc.lower()
+    if not _ORIGIN.fullmatch(f"{parts.scheme}://{host.removeprefix('{s}.')}"):
+        raise ValueError("must have a host of letters, digits, dots and hyphens, and no user")
+    return f"{parts.scheme}://{host.replace('{s}', '*')}"
 
 
 def networks(value: str) -> tuple[Network, ...]:

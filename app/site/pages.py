@@ -89,8 +89,6 @@ class Instance(NamedTuple):
     saves_mail: bool  # there is no mail server, and mails are files
     support_email: str | None
     links: tuple[tuple[str, str], ...]  # text and address
-    map_tile_url: str | None
-    map_tile_attribution: str | None
 
     @staticmethod
     def of(settings: Settings) -> Instance:
@@ -108,8 +106,6 @@ class Instance(NamedTuple):
             settings.mail_url is None,
             settings.support_email,
             tuple((text, address) for text, address in links if address),
-            settings.map_tile_url,
-            settings.map_tile_attribution,
         )
 
 

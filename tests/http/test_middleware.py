@@ -159,14 +159,3 @@ def test_only_a_page_that_leads_to_an_application_has_no_form_action(
     asking.headers[CSP] = asking.headers[CSP].replace(*kept)
     for response in (asking, client.get("/login", base_url=base)):
         _check(response, scheme)
-
-
-def test_maps_may_load_their_tiles(app: Flask) -> None:
-    for tiles, allowed in [
-        ("https://tiles.example.org/{z}/{x}/{y}.png?key=1", "https://tiles.example.org"),
-        ("https://{s}.tile.example.org:8443/{z}/{x}/{y}.png", "https://*.tile.example.org:8443"),
-    ]:
-        with second_app(app, map_tile_url=tiles) as made:
-            policy = made.test_client().get("/login").headers[CSP]
-        assert f"; img-src 'self' data: {allowed};" in policy
-        assert "; img-src 'self' data:;" in app.test_client().get("/login").headers[CSP]

@@ -1,12 +1,10 @@
-// A map as all pages have it: land or tiles, scale, coordinates, the reader's position.
+// A map as all pages have it: backgrounds, scale, coordinates, the reader's position.
 
-import { showCountries } from "./countries.js";
-import { landLayer } from "./land.js";
+import { addBackgrounds } from "./backgrounds.js";
 
 const { L } = window;
 
-/** Make the map of an element with data-land and, perhaps, data-tiles and data-attribution. Its
- * countries are a promise; with tiles of another server there are none. */
+/** Make the map of an element with data-land and data-layers (app/site/templates/live_map.html). */
 export function createMap(element) {
   const map = L.map(element, {
     center: [20, 0],
@@ -18,14 +16,7 @@ export function createMap(element) {
     maxBounds: [[-90, -Infinity], [90, Infinity]],
   });
   map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
-  const { land, tiles, attribution } = element.dataset;
-  if (tiles) {
-    L.tileLayer(tiles, { attribution: escapeHtml(attribution), maxZoom: 20 }).addTo(map);
-    map.countries = Promise.resolve([]);
-  } else {
-    map.countries = new Promise((resolve) => landLayer(land, resolve).addTo(map));
-    map.countries.then((countries) => showCountries(map, countries));
-  }
+  addBackgrounds(map);
   L.control.scale({ imperial: false }).addTo(map);
   coordinates().addTo(map);
   return map;
@@ -87,10 +78,4 @@ function coordinates() {
     return box;
   };
   return control;
-}
-
-function escapeHtml(text) {
-  const box = document.createElement("span");
-  box.textContent = text ?? "";
-  return box.innerHTML;
 }

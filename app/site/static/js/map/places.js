@@ -6,7 +6,7 @@ import { mapButton } from "./map.js";
 
 /** A button that opens a field for the name of a country, or for coordinates. */
 export function placeButton(map) {
-  const hasCountries = !map.getContainer().dataset.tiles; // they come with the land
+  const hasCountries = true;
   const form = document.createElement("form");
   form.className = "go-to";
   form.hidden = true;

@@ -1,0 +1,42 @@
+"""The layers of maps: those of the settings, else those that operators have turned on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from flask import Flask, request
+
+from app.http.middleware import IMAGE_ORIGINS
+from app.settings.current import current_settings
+from app.settings.map_layers import Layer
+
+
+def init_app(app: Flask) -> None:
+    """Give templates ``map_layers()``."""
+    app.jinja_env.globals["map_layers"] = _layers_of_page
+
+
+def shown_layers() -> list[Layer]:
+    """Return the layers in the order in which they are offered; the first background is shown
+    first. The land that each map can draw by itself is none of them."""
+    settings = current_settings()
+    if settings.map_layers:
+        return list(settings.map_layers)
+    if url := settings.map_tile_url:
+        title = f"Map of {urlsplit(url).netloc.removeprefix('{s}.')}"
+        return [Layer("tiles", title, url, attribution=settings.map_tile_attribution)]
+    return []
+
+
+def allow_origins(layers: Iterable[Layer]) -> None:
+    """Let the page of this request load the images of these layers."""
+    origins = dict.fromkeys(layer.origin for layer in layers if layer.origin)
+    request.environ[IMAGE_ORIGINS] = " ".join(origins)
+
+
+def _layers_of_page() -> list[dict[str, object]]:
+    """Return the layers as a page of maps has them, which may load their images."""
+    layers = shown_layers()
+    allow_origins(layers)
+    return [layer._asdict() for layer in layers]

@@ -1,0 +1,212 @@
+// What lies below the shapes of a map: backgrounds and overlays, and the switch for them.
+
+import { showCountries } from "./countries.js";
+import { landLayer } from "./land.js";
+import { iconElement } from "./map.js";
+
+const { L } = window;
+const BLANK = { name: "blank", title: "Blank", type: "land" };
+const KEY = "canopy-layers"; // of the reader's choice, in this browser
+const PATIENCE = 15_000; // milliseconds in which a server replies
+
+/** Show the layers of data-layers on a map, as the reader has chosen, and a switch if there is a
+ * choice. map.countries is a promise of those that the land has. */
+export function addBackgrounds(map) {
+  const { land, layers, choose } = map.getContainer().dataset;
+  const all = JSON.parse(layers ?? "[]");
+  const backgrounds = [...all.filter(({ overlay }) => !overlay), BLANK];
+  const overlays = all.filter(({ overlay }) => overlay);
+  const tell = noteOf(map);
+  const made = new Map();
+  const make = async (layer) => {
+    if (!made.has(layer)) made.set(layer, layer === BLANK ? blank(map, land) : tiles(layer, tell));
+    return made.get(layer);
+  };
+  Object.defineProperty(map, "countries", { get: async () => (await make(BLANK)).countries });
+
+  const choice = { overlays: {}, ...readChoice() };
+  let background = backgrounds.find(({ name }) => name === choice.background) ?? backgrounds[0];
+  const showBackground = async (wanted) => {
+    for (const layer of made.values()) if (!(await layer).options.isOverlay) (await layer).remove();
+    background = wanted;
+    map.getContainer().dataset.background = wanted.name;
+    const layer = await make(wanted);
+    if (background === wanted) layer.addTo(map);
+  };
+  const showOverlay = async (overlay) => {
+    const layer = await make(overlay);
+    const opacity = choice.overlays[overlay.name];
+    if (opacity === undefined) layer.remove();
+    else layer.setOpacity(opacity).addTo(map);
+  };
+  showBackground(background);
+  overlays.forEach(showOverlay);
+  if (all.length) addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay });
+  if (backgrounds.length === 1 && choose) addHint(map, choose);
+}
+
+/** The map of our own files, with the names of countries. */
+function blank(map, address) {
+  let layer;
+  const countries = new Promise((resolve) => (layer = landLayer(address, resolve).setZIndex(0)));
+  countries.then((named) => showCountries(map, named));
+  return Object.assign(layer, { countries });
+}
+
+async function tiles(layer, tell) {
+  const options = {
+    attribution: safeHtml(layer.attribution),
+    minZoom: layer.min_zoom,
+    maxNativeZoom: layer.max_zoom,
+    maxZoom: 20,
+    opacity: layer.opacity,
+    zIndex: layer.overlay ? 1 : 0, // shapes have more
+    isOverlay: layer.overlay,
+    referrerPolicy: "strict-origin-when-cross-origin", // openstreetmap.org refuses requests without
+  };
+  if (layer.type === "pmtiles") {
+    const { basemapLayer } = await import("./basemap_layer.js");
+    return basemapLayer(layer.url, options);
+  }
+  const wms = { layers: layer.wms_layers, format: "image/png", transparent: layer.overlay };
+  const made = layer.type === "wms" ? L.tileLayer.wms(layer.url, { ...options, ...wms }) : L.tileLayer(layer.url, options);
+  return watch(made, layer.title, tell);
+}
+
+/** Call tell(title, true) when no tile of a view comes, and tell(title, false) when one does. */
+function watch(layer, title, tell) {
+  let [loaded, failed, timer] = [0, 0];
+  layer.on("loading", () => {
+    loaded = failed = 0;
+    timer = setTimeout(() => loaded || tell(title, true), PATIENCE);
+  });
+  layer.on("tileload", () => {
+    loaded += 1;
+    tell(title, false);
+  });
+  layer.on("tileerror", () => (failed += 1));
+  layer.on("load", () => {
+    clearTimeout(timer);
+    if (failed && !loaded) tell(title, true);
+  });
+  layer.on("remove", () => {
+    clearTimeout(timer);
+    tell(title, false);
+  });
+  return layer;
+}
+
+/** The line on a map with the layers that do not come; the function that changes it. */
+function noteOf(map) {
+  const note = L.DomUtil.create("p", "map-note layer-note", map.getContainer());
+  note.setAttribute("role", "status");
+  const missing = new Set();
+  return (title, isMissing) => {
+    if (missing.has(title) === isMissing) return;
+    if (isMissing) missing.add(title);
+    else missing.delete(title);
+    note.textContent = missing.size ? `${[...missing].join(", ")}: the server refuses, or does not reply.` : "";
+  };
+}
+
+function addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay }) {
+  const keep = () => localStorage.setItem(KEY, JSON.stringify(choice));
+  const control = L.control({ position: "topright" });
+  control.onAdd = () => {
+    const box = L.DomUtil.create("details", "leaflet-bar map-layers");
+    const button = L.DomUtil.create("summary", "", box);
+    button.title = "Background and layers";
+    button.setAttribute("aria-label", button.title);
+    button.append(iconElement("layers"));
+    const panel = L.DomUtil.create("div", "", box);
+    const radios = fieldset(panel, "Background");
+    for (const each of backgrounds) {
+      const radio = field(radios, "radio", each.title, () => {
+        choice.background = each.name;
+        keep();
+        showBackground(each);
+      });
+      radio.name = `background-${L.stamp(map)}`;
+      radio.checked = each === background;
+    }
+    const boxes = overlays.length ? fieldset(panel, "Over it") : null;
+    for (const each of overlays) addOverlay(boxes, each);
+    L.DomEvent.disableClickPropagation(box);
+    L.DomEvent.disableScrollPropagation(box);
+    box.addEventListener("keydown", (event) => {
+      event.stopPropagation(); // of the map, and of the tool at hand
+      if (event.key !== "Escape") return;
+      box.open = false;
+      button.focus();
+    });
+    map.on("click", () => (box.open = false));
+    return box;
+  };
+  const addOverlay = (boxes, overlay) => {
+    const change = () => {
+      if (check.checked) choice.overlays[overlay.name] = range.value / 100;
+      else delete choice.overlays[overlay.name];
+      range.parentElement.hidden = !check.checked;
+      keep();
+      showOverlay(overlay);
+    };
+    const check = field(boxes, "checkbox", overlay.title, change);
+    const range = field(boxes, "range", "Opacity", change);
+    check.checked = overlay.name in choice.overlays;
+    range.value = 100 * (choice.overlays[overlay.name] ?? overlay.opacity);
+    range.setAttribute("aria-label", `Opacity of ${overlay.title}`);
+    range.parentElement.hidden = !check.checked;
+    if (overlay.legend) L.DomUtil.create("p", "quiet", boxes).textContent = overlay.legend;
+  };
+  control.addTo(map);
+}
+
+function fieldset(parent, words) {
+  const set = L.DomUtil.create("fieldset", "", parent);
+  L.DomUtil.create("legend", "", set).textContent = words;
+  return set;
+}
+
+/** A field with its label, in another element. */
+function field(parent, type, words, onChange) {
+  const label = L.DomUtil.create("label", "", parent);
+  const input = L.DomUtil.create("input", "", label);
+  input.type = type;
+  label.append(words);
+  input.addEventListener("change", onChange);
+  return input;
+}
+
+/** For operators: where a background is turned on. */
+function addHint(map, address) {
+  const control = L.control({ position: "bottomright" });
+  control.onAdd = () => {
+    const hint = L.DomUtil.create("p", "map-hint");
+    const link = document.createElement("a");
+    link.href = address;
+    link.textContent = "Turn on a background";
+    hint.append("The map is blank. ", link);
+    return hint;
+  };
+  control.addTo(map);
+}
+
+function readChoice() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY));
+  } catch {
+    return null;
+  }
+}
+
+/** The text of an attribution and its links, as HTML without anything else. */
+function safeHtml(html) {
+  const box = document.createElement("span");
+  for (const node of new DOMParser().parseFromString(html, "text/html").body.childNodes) {
+    const isLink = node.nodeName === "A" && /^https?:/.test(node.href);
+    const shown = isLink ? Object.assign(document.createElement("a"), { href: node.href }) : document.createElement("span");
+    shown.textContent = node.textContent;
+    box.append(shown);
+  }
+  return box.innerHTML;
+}
