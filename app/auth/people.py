@@ -10,7 +10,7 @@ from sqlalchemy import exists, or_, select
 from app.db.extensions import db
 from app.models import SignInIdentity, User
 from app.values.email import same_address
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 # Select people who have signed up. Nobody can sign in as those who were only invited.
 IS_REGISTERED: Final = or_(

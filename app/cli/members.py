@@ -24,7 +24,7 @@ from app.cli.output import (
 from app.db.transactions import transaction
 from app.policy.permissions import ROLES
 from app.values.command_name import canopy_command
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 _COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
 _SHOWN = ("id", "email", "role", "joined_at")

@@ -44,8 +44,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeEngine
 
+from app.values.folding import searchable_text
 from app.values.strict_json import dumps
-from app.values.text import searchable_text
 
 if TYPE_CHECKING:  # commands need no geometry
     from app.geometry import Bounds

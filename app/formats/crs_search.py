@@ -14,7 +14,7 @@ from pyproj.enums import PJType
 from pyproj.exceptions import ProjError
 
 from app.geometry.countries import country_at, country_name
-from app.values.text import searchable_text
+from app.values.folding import searchable_text
 
 Position = tuple[float, float]
 Box = tuple[float, float, float, float]

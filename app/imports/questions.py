@@ -34,7 +34,8 @@ from app.imports.features.targets import project_name_of
 from app.models import Project
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
-from app.values.text import fold_text, pluralize
+from app.values.folding import fold_text
+from app.values.text import pluralize
 
 Json = dict[str, Any]
 

@@ -39,7 +39,7 @@ class Project(Base):
     it. ``geometry`` and ``metadata`` are the JSON text as it goes out, and ``stored_bytes`` is its
     length in UTF-8. ``geometry`` comes last: SQLite reads a row from its start, and need not read a
     large boundary for the columns before it. ``name_key`` is case-folded, ``search_text``
-    normalized for search (``app.values.text``), and the box is unwrapped (``app.geometry``). The
+    normalized for search (``app.values.folding``), and the box is unwrapped (``app.geometry``). The
     indexes follow the orders of lists. ``deleted_at`` is set while the rows of a deleted project
     are deleted in batches (``app.projects.deletion``): the tenant filter excludes it and its
     assets. ``country_version`` is the version of the data that ``country`` was derived from; null

@@ -14,8 +14,9 @@ from app.http.errors import Detail, NotFound
 from app.models import User
 from app.values.clock import format_value
 from app.values.command_name import canopy_command
+from app.values.folding import fold_text
 from app.values.ids import is_id
-from app.values.text import fold_text, storage_problem
+from app.values.text import storage_problem
 
 _PEOPLE: Final = select(
     *(api_column(column) for column in (User.id, User.email, User.name)),

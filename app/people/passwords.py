@@ -22,7 +22,7 @@ from app.security.passwords import (
     prepare_password,
     verify_password,
 )
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 _COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
 _BY_EMAIL = CompiledQuery(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))

@@ -26,8 +26,8 @@ from app.security.passwords import hash_password
 from app.settings.current import current_settings
 from app.site import instance_state
 from app.values import clock
+from app.values.folding import fold_text
 from app.values.ids import new_id
-from app.values.text import fold_text
 
 MAIL: Final = "sign_up"
 _CONFIRM: Final = "confirm_sign_up"

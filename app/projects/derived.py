@@ -10,8 +10,8 @@ from app.policy import kinds
 from app.policy.countries import DATA_VERSION
 from app.policy.fields import PROJECT
 from app.projects.record import SIDES
+from app.values.folding import fold_text, searchable_text
 from app.values.records import changed_fields
-from app.values.text import fold_text, searchable_text
 
 
 def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from marshmallow import fields, validate
 
 from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import password_problem
+from app.values.folding import fold_text
 from app.values.schemas import Name
-from app.values.text import fold_text, normalization_problem, slugify
+from app.values.text import normalization_problem, slugify
 
 
 class FormSchema(ma.Schema):

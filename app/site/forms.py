@@ -28,8 +28,9 @@ from app.site.pages import page
 from app.site.second_step import pending_sign_in
 from app.site.signed_in import current_person
 from app.values.email import EMAIL_LENGTH
+from app.values.folding import fold_text
 from app.values.strict_json import loads
-from app.values.text import fold_text, with_line_feeds
+from app.values.text import with_line_feeds
 
 
 class Draft:

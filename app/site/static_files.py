@@ -14,6 +14,7 @@ from typing import Final
 
 from flask import Blueprint, Flask, Response, current_app, send_from_directory
 
+from app.gazetteer import has_towns
 from config import ROOT
 
 log = getLogger(__name__)
@@ -49,6 +50,7 @@ def has_third_party() -> bool:
 def missing_files() -> str:
     """Return a sentence about what set-up has not made; empty if nothing is missing."""
     missing = [] if has_third_party() else ["the browser code of the maps"]
+    missing += [] if has_towns() else ["the towns that maps find"]
     missing += [] if _GUIDES.is_file() else ["the guides at /docs/guides"]
     return f"The pages lack {' and '.join(missing)}." if missing else ""
 

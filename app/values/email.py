@@ -7,7 +7,8 @@ from typing import Final
 
 from marshmallow import ValidationError, validate
 
-from app.values.text import fold_text, storage_problem
+from app.values.folding import fold_text
+from app.values.text import storage_problem
 
 EMAIL_LENGTH: Final = 254  # the longest in an SMTP path (RFC 5321, section 4.5.3.1.3)
 

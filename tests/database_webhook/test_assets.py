@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.values.text import searchable_text
+from app.values.folding import searchable_text
 from tests.database_webhook.reports import change, delete, insert, report, report_of, row_of
 from tests.make import Client, event_types, events, make_asset, make_project, point
 from tests.make.signed import result

@@ -9,7 +9,7 @@ import pytest
 from app.db.extensions import db
 from app.geometry import read_boundary
 from app.models import AccountUsage
-from app.values.text import fold_text, searchable_text
+from app.values.folding import fold_text, searchable_text
 from tests.database_webhook.reports import (
     boundary,
     change,

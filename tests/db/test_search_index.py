@@ -15,8 +15,8 @@ from app.geometry import Bounds
 from app.models import Account, AccountUsage, Project
 from app.projects.listing import list_projects, project_query
 from app.values import clock
+from app.values.folding import searchable_text
 from app.values.ids import new_id
-from app.values.text import searchable_text
 from tests.make import Client, make_project, square
 
 pytestmark = pytest.mark.both

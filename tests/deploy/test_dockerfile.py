@@ -101,7 +101,7 @@ def test_what_is_copied_gets_into_the_context() -> None:
     [".env", ".git/config", ".venv/bin/python", "instance/secret_key", "tests/conftest.py", "x.py",
      "deploy/compose.env", "app/__pycache__/x.pyc", "bin/_setup.py",
      "app/site/static/third_party/leaflet.js", "app/reference/guides/made/imports.html",
-     "docs/generate.py"],
+     "app/gazetteer/made/towns.sqlite", "docs/generate.py"],
 )  # fmt: skip
 def test_nothing_else_gets_into_the_context(path: str) -> None:
     assert is_ignored(path)
@@ -176,6 +176,17 @@ def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
     made = "app/site/static/third_party"
     assert f"COPY --from=third_party /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
     assert (tmp_path / made / "stamp").is_file()
+
+
+@pytest.mark.slow
+def test_the_towns_are_made_from_what_is_copied(tmp_path: Path) -> None:
+    copy(DOCKERFILE, stage("towns"), tmp_path)
+    cities = tmp_path / "cities.json"
+    cities.write_text("{}")
+    run(tmp_path, ["python", "app/gazetteer/make.py", str(cities), "."], PYTHONPATH=str(tmp_path))
+    assert (tmp_path / "towns.sqlite").is_file()
+    made = "app/gazetteer/made"
+    assert f"COPY --from=towns /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
 
 
 @pytest.mark.slow

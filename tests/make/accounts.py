@@ -19,8 +19,8 @@ from app.models import User
 from app.policy.permissions import PERMISSIONS
 from app.security.passwords import hash_password
 from app.values import clock
+from app.values.folding import fold_text
 from app.values.ids import new_id
-from app.values.text import fold_text
 from tests.contract import check_contract
 from tests.make.mails import new_email
 

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 
 from app.security import tokens
 from app.values import clock
+from app.values.folding import fold_text, searchable_text
 from app.values.ids import PREFIXES, is_id, new_id
 from app.values.strict_json import dumps
 from app.values.text import (
     SLUG_LENGTH,
-    fold_text,
     has_control,
     may_have_control,
     printable_text,
-    searchable_text,
     slugify,
     storage_problem,
     without_controls,

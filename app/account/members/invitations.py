@@ -33,8 +33,9 @@ from app.usage.counters import count_member
 from app.values import clock
 from app.values.command_name import canopy_command
 from app.values.email import email_problem
+from app.values.folding import fold_text
 from app.values.ids import new_id
-from app.values.text import fold_text, pluralize
+from app.values.text import pluralize
 
 MAIL: Final = "invitation"
 

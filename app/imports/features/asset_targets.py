@@ -26,7 +26,7 @@ from app.imports.features.decisions import CannotUndo, Decision, Match, WrittenT
 from app.imports.features.matching import RecordMatcher, changed_columns, has_another_id
 from app.models import Asset, Project
 from app.values.clock import parse_time
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 DEFAULT_TYPE: Final = "point_of_interest"
 _COMPARED: Final = 20  # assets of the same name and place

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from app.imports.features.candidates import Candidate
 from app.imports.features.decisions import CannotImport, Decision, Match
 from app.imports.features.metadata import changed_keys, changed_metadata
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 _METADATA: Final = "metadata_json"
 

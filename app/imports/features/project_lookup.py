@@ -18,8 +18,8 @@ from app.imports.features.mapping import mapped_fields
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
+from app.values.folding import fold_text
 from app.values.records import columns_of_fields
-from app.values.text import fold_text
 
 # Planned each time: the first import of an account begins with empty tables, and fills them. Not
 # so ``_by_box``, whose plan takes longer to make than to run.

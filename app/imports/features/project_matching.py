@@ -13,7 +13,8 @@ from app.imports.features.candidates import Candidate
 from app.imports.features.decisions import CannotImport, Decision
 from app.imports.features.matching import RecordMatcher, changed_columns, has_another_id
 from app.policy.request_limits import NAME_LENGTH
-from app.values.text import fold_text, slugify, unreserved_slug
+from app.values.folding import fold_text
+from app.values.text import slugify, unreserved_slug
 
 _NAMESAKES: Final = 20  # projects of a name that are compared with a feature
 

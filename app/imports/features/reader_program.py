@@ -62,7 +62,7 @@ from app.imports.features.typed_json import decode_value, encode_value
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, OPTIONS, SAMPLES
 from app.values.batching import batched_by_bytes
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."

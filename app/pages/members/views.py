@@ -39,7 +39,7 @@ from app.policy.permissions import OWNER, ROLES
 from app.site.forms import Draft, Unchanged, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.signed_in import of_account
-from app.values.text import fold_text
+from app.values.folding import fold_text
 
 bp = PageBlueprint("member_pages", __name__, section="/members")
 

@@ -14,7 +14,8 @@ from app.pages.filters import list_address
 from app.policy.instance import LISTED
 from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
-from app.values.text import fold_text, slugify, storage_problem
+from app.values.folding import fold_text
+from app.values.text import slugify, storage_problem
 
 _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
 

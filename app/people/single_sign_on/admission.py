@@ -15,7 +15,8 @@ from app.people.single_sign_on.interface import ProviderIdentity, SignInRefused
 from app.policy.request_limits import NAME_LENGTH
 from app.site.signed_in import current_person
 from app.values.email import email_problem
-from app.values.text import fold_text, name_problem
+from app.values.folding import fold_text
+from app.values.text import name_problem
 from config import Settings
 
 _SHOWN: Final = 100  # characters of a claim

