@@ -15,7 +15,15 @@
 
 from app.geometry.area import boundary_perimeter, geodesic_area
 from app.geometry.boundary import Boundary, measured_boundary, read_boundary
-from app.geometry.bounding_boxes import WORLD, Bounds, box_around, read_bbox, wrapped_box
+from app.geometry.bounding_boxes import (
+    WORLD,
+    Bounds,
+    bbox_member,
+    box_around,
+    read_bbox,
+    tightest_box,
+    wrapped_box,
+)
 from app.geometry.point import Point, read_point
 from app.geometry.problems import PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.rings import contains_point, stored_rings
@@ -30,6 +38,7 @@ __all__ = [
     "GeometryInvalid",
     "Point",
     "Problem",
+    "bbox_member",
     "boundary_perimeter",
     "box_around",
     "contains_point",
@@ -40,5 +49,6 @@ __all__ = [
     "read_boundary",
     "read_point",
     "stored_rings",
+    "tightest_box",
     "wrapped_box",
 ]

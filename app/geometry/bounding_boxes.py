@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -38,6 +39,23 @@ def box_around(*boxes: Bounds | None) -> Bounds | None:
         return None
     wests, souths, easts, norths = zip(*known_boxes, strict=True)
     return Bounds(min(wests), min(souths), max(easts), max(norths))
+
+
+def tightest_box(boxes: Iterable[Bounds]) -> Bounds | None:
+    """The smallest box around unwrapped boxes, across the antimeridian if that is smaller; None if
+    there are none."""
+    sides = list(boxes)
+    if not sides:
+        return None
+    wests, souths, easts, norths = zip(*sides, strict=True)
+    west, east = _tightest_interval(sorted(zip(wests, easts, strict=True)))
+    return Bounds(west, min(souths), east, max(norths))
+
+
+def bbox_member(box: Bounds) -> list[float]:
+    """A box as the member of GeoJSON (RFC 7946, section 5): west is greater than east if it crosses
+    the antimeridian."""
+    return [box.west, box.south, box.east - 360 if box.east > 180 else box.east, box.north]
 
 
 def wrapped_box(box: Bounds) -> Bounds:
@@ -116,4 +134,6 @@ def _tightest_interval(intervals: list[tuple[float, float]]) -> tuple[float, flo
         gaps.append((west - reach, west, reach))
         reach = max(reach, east)
     widest, west, east = max(gaps, default=(0.0, first, reach), key=lambda gap: gap[0])
-    return (west, east + 360) if widest > first + 360 - reach else (first, reach)
+    if widest > max(first + 360 - reach, 0):
+        return west, max(east + 360, reach)  # one of them may itself cross the antimeridian
+    return (first, reach) if reach < first + 360 else (-180.0, 180.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from app.geometry import Bounds, bbox_member
 from app.http.errors import NotFound
 from app.models import Project
 from app.policy.fields import PROJECT
@@ -35,9 +36,7 @@ def row_summary(*row: Any) -> dict[str, Any]:
     """
     record = _read_summary(*row)
     west, south, east, north = (record.pop(side) for side in SIDES)
-    record["bbox"] = (
-        None if west is None else [west, south, east - 360 if east > 180 else east, north]
-    )
+    record["bbox"] = None if west is None else bbox_member(Bounds(west, south, east, north))
     return record
 
 

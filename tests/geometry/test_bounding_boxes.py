@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.geometry import Bounds, read_bbox, read_boundary
+from app.geometry import Bounds, read_bbox, read_boundary, tightest_box
 
 Ring = list[list[float]]
 
@@ -67,6 +67,20 @@ def test_box_is_the_tightest_around_all_parts(parts: list[tuple[int, int]]) -> N
     assert -180 <= west <= 180
     assert all((w - west) % 360 + e - w <= east - west for w, e in parts) or east - west == 360
     assert east - west < 360 or (west, east) == (-180, 180)
+
+
+def test_the_tightest_box_around_boxes() -> None:
+    for sides, expected in (
+        ([], None),
+        ([(10, 12), (14, 15)], (10, 15)),
+        ([(10, 12), (-20, -10)], (-20, 12)),
+        ([(170, 175), (-178, -170)], (170, 190)),
+        ([(179, 181), (-170, -160)], (179, 200)),
+        ([(-179, -178), (170, 195)], (170, 195)),
+        ([(-180, 180), (170, 195)], (-180, 180)),
+    ):
+        box = tightest_box(Bounds(west, 0, east, 1) for west, east in sides)
+        assert (box and (box.west, box.east)) == expected, sides
 
 
 def test_read_bbox() -> None:

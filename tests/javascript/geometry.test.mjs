@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { toWkt } from "../../app/site/static/js/editor/wkt.js";
-import { boxOf, boxOfGeometry, covers } from "../../app/site/static/js/map/shapes.js";
+import { boxOfGeometry, covers } from "../../app/site/static/js/map/shapes.js";
 import { boxOfView } from "../../app/site/static/js/map/view.js";
 
 const square = (west, south, side) => [
@@ -47,16 +47,6 @@ test("a point covers what is within its reach", () => {
 test("boxes are those of all positions", () => {
   assert.deepEqual(boxOfGeometry({ type: "Point", coordinates: [8, 48] }), [8, 48, 8, 48]);
   assert.deepEqual(boxOfGeometry(TWO), [0, -5, 22, 10]);
-});
-
-test("the box of features has latitudes first, as Leaflet wants it", () => {
-  assert.equal(boxOf([]), null);
-  assert.deepEqual(boxOf([{ box: [8, 48, 9, 49] }, { box: [-10, 50, -9, 51] }]), [[48, -10], [51, 9]]);
-});
-
-test("the box of very many features takes no stack", () => {
-  const many = Array.from({ length: 150_000 }, (_, number) => ({ box: [number, 0, number + 1, 1] }));
-  assert.deepEqual(boxOf(many), [[0, 0], [1, 150_000]]);
 });
 
 test("boundaries as WKT", () => {

@@ -47,12 +47,17 @@ test("a layer asks for what the map shows, with the filters of the list", async 
   assert.equal(layer.find("b"), null);
 });
 
-test("showing all asks without a box, and moves the map there", async () => {
-  const { map, layer } = layerOn(ProjectsLayer, "/projects/map", () => [200, collection(square("a", -60, -10, 2), square("b", -58, -9, 2))]);
+test("showing all asks without a box, and moves the map to the box of the answer", async () => {
+  const answer = { ...collection(dot("a", -60, -10)), bbox: [-61, -11, -56, -7] };
+  const { map, layer } = layerOn(ProjectsLayer, "/projects/map", () => [200, answer]);
   await layer.showAll();
   assert.deepEqual(plain(page.requests[0].query), { zoom: "3" });
-  assert.ok(map.getBounds().contains([[-10, -60], [-7, -56]]));
+  assert.ok(map.getBounds().contains([[-11, -61], [-7, -56]]));
   assert.equal(page.requests.length, 2); // the map has moved
+  answer.bbox = [179, -18, -178, -16]; // across the antimeridian
+  await layer.showAll();
+  assert.ok(map.getBounds().contains([[-18, 179], [-16, 182]]));
+  assert.ok(map.getZoom() > 3);
 });
 
 test("an answer that comes after that to a later question does not count", async () => {

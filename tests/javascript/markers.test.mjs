@@ -25,8 +25,24 @@ test("markers at one place and near it do not cover each other, at any zoom", as
       assert.ok(others.every((other) => Math.max(Math.abs(other[0] - x), Math.abs(other[1] - y)) >= 26), `${zoom}, ${number}`);
     });
     assert.deepEqual([page.all(".asset-sign")[100].style.marginLeft, found.length], ["-13px", 101]);
+    const moved = page.all(".asset-sign").filter(({ style }) => style.marginLeft !== "-13px" || style.marginTop !== "-13px");
+    assert.equal(page.all(".asset-line").length, moved.length);
+    assert.ok(moved.every(({ title }) => title === "A (moved apart; the line leads to its place)"));
   }
+  assert.equal(page.all(".map-coordinates")[0].textContent, "Markers moved apart; the line leads to its place");
   assert.equal(page.all(".asset-line").length, 59); // those at one place, but for the first
+});
+
+test("a marker that moves takes the place of no other", async () => {
+  const page = new Page('<div id="map"></div><svg id="sign"></svg>', { classics: ["leaflet.js"] });
+  const { assetMarker, spread } = await page.load("map/asset_marker.js");
+  const map = page.window.L.map("map", { zoomAnimation: false }).setView([0, 0], 10);
+  const beside = map.unproject(map.project([0, 0]).add([26, 0])); // where the second would go first
+  const marker = ({ lng, lat }) => assetMarker([lng, lat], page.byId("sign"), "A").addTo(map);
+  spread(map, [marker({ lng: 0, lat: 0 }), marker({ lng: 0, lat: 0 }), marker(beside)]);
+  assert.deepEqual(page.all(".asset-sign").map(({ title }) => title.length > 1), [false, true, false]);
+  map.setZoom(18);
+  assert.equal(page.all(".asset-line").length, 1);
 });
 
 test("the shapes of an import are no stops of the Tab key", async () => {

@@ -116,6 +116,8 @@ def test_the_map_has_what_the_filters_leave(browser: Browser, forest: dict[str, 
     assert on_map(browser, "?status=maintenance") == ["Pump"]
     assert on_map(browser, f"?project_id={forest['id']}&search=ow") == ["Tower"]
     assert on_map(browser, "?changed=1&type=equipment") == ["Pump", "Saw"]
+    page = browser.get("/assets/map?search=ow", headers=SCRIPT).response
+    assert json.loads(page.data)["bbox"] == [10, 50, 10, 50]
 
 
 def test_the_map_is_as_empty_as_the_list(browser: Browser, forest: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from app.auth.principal import Principal
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of, features_for_eudr
+from app.geometry import Bounds, bbox_member, tightest_box
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.eudr.choices import address_of
@@ -65,7 +66,9 @@ def assets_map(principal: Principal) -> Response:
     refuse_problems(filters.problems)
     rows, is_all = _map_places(principal.account_id, filters)
     features = [_map_feature(row) for row in rows]
-    text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
+    box = tightest_box(Bounds(*(row.longitude, row.latitude) * 2) for row in rows)
+    members = {"bbox": box and bbox_member(box), "features": features, "isAll": is_all}
+    text = dumps({"type": "FeatureCollection", **members})
     return revalidated(text, GEOJSON)
 
 

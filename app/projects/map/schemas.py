@@ -76,15 +76,25 @@ def _count_field(description: str) -> fields.Integer:
 class MapSchema(OutputSchema):
     """A GeoJSON FeatureCollection (RFC 7946) of the largest projects, the largest first."""
 
+    optional: ClassVar = ("bbox",)
     content_type: ClassVar = GEOJSON
     example: ClassVar = {
         "type": "FeatureCollection",
+        "bbox": [8.2, 48.5, 8.3, 48.6],
         "features": [_EXAMPLE],
         "numberMatched": 1,
         "numberReturned": 1,
     }
 
     type = fields.String(metadata={"const": "FeatureCollection"})
+    bbox = fields.List(
+        fields.Float(),
+        metadata={
+            "description": "The box around these features, with their whole boundaries: west, "
+            "south, east, north (RFC 7946, section 5). West is greater than east if it crosses "
+            "the antimeridian. Without features there is none."
+        },
+    )
     features = fields.List(fields.Nested(MapFeatureSchema))
     numberMatched = _count_field("The number of projects in `bbox`.")
     numberReturned = _count_field(f"The number of these features, at most {MAP_FEATURES:,}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.geometry import Bounds
+from app.geometry import Bounds, bbox_member, tightest_box
 from app.geometry.shapes import level_of, pixels, point_shape
 from app.http.etags import entity_tag
 from app.lists.query import ListQuery
@@ -31,9 +31,11 @@ def draw_map(account_id: str, query: ListQuery, zoom: int) -> bytes:
     drawn = [row for row in rows if pixels(_row_box(row), zoom) >= MAP_LEAST_PIXELS]
     shapes = read_shapes(account_id, drawn, level_of(zoom))
     features = [_map_feature(row, shapes.get(row.row), zoom) for row in rows]
+    box = tightest_box(map(_row_box, rows))
     return dumps(
         {
             "type": "FeatureCollection",
+            **({"bbox": bbox_member(box)} if box else {}),
             "features": features,
             "numberMatched": matched,
             "numberReturned": len(features),

@@ -89,6 +89,16 @@ def test_a_long_boundary_is_simplified_and_a_large_zoom_shows_it_whole(client: C
     assert shape(client, 15) == project["geometry"]
 
 
+def test_the_box_is_that_of_the_whole_boundaries(client: Client) -> None:
+    assert "bbox" not in get_map(client, "zoom=0")
+    make_project(client, geometry=square(10, 50, 0.1))
+    assert get_map(client, "zoom=0")["bbox"] == [10, 50, 10.1, 50.1]
+    make_project(client, geometry=multi_square((179.9, 10), (-180, 10), size=0.1))
+    make_project(client, geometry=square(170, 12, 0.5))
+    assert get_map(client, "zoom=0&bbox=160,0,-170,60")["bbox"] == [170, 10, -179.9, 12.5]
+    assert get_map(client, "zoom=0")["bbox"] == [10, 10, -179.9, 50.1]
+
+
 @pytest.mark.both
 def test_archived_projects_are_included_as_in_the_list(client: Client) -> None:
     first, second = (make_project(client, geometry=square(10, 50, size)) for size in (0.1, 0.2))

@@ -1,9 +1,10 @@
 // The page of all assets.
 
 import { AssetsLayer } from "./map/assets_layer.js";
-import { joinListAndMap, results, showNote, textElement } from "./map/list_and_map.js";
+import { joinListAndMap, overlay, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
+import { ProjectsLayer } from "./map/projects_layer.js";
 import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
 
@@ -15,12 +16,16 @@ const words = (text) => text.replaceAll("_", " ");
 function start() {
   document.getElementById("legend").hidden = false;
   const map = createMap(element);
+  new ProjectsLayer(map, "/projects/map?status=any", () => {}, { isMuted: true }); // below the assets
   const layer = new AssetsLayer(map, results().dataset.map, tellWhatIsLeftOut);
-  const ring = L.circleMarker([0, 0], { radius: 11, interactive: false, className: "highlighted" });
+  const ring = overlay(map, "highlighted");
   mapButton(map, { icon: "map-pin", label: "Show all assets", run: () => layer.showAll() });
   placeButton(map);
   positionButton(map, (message) => toast(message, true));
-  const showPlace = (place) => (place ? ring.setLatLng([place[1], place[0]]).addTo(map) : ring.remove());
+  const showPlace = (coordinates) => {
+    ring.clearLayers();
+    if (coordinates) ring.addData({ type: "Point", coordinates });
+  };
   joinListAndMap(map, layer, {
     row: "tr[data-id]",
     show: (feature) => showPlace(feature?.geometry.coordinates),

@@ -1,6 +1,6 @@
 // The page of projects.
 
-import { joinListAndMap, results, showNote, textElement } from "./map/list_and_map.js";
+import { joinListAndMap, overlay, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
@@ -15,13 +15,13 @@ const hectares = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 function start() {
   const map = createMap(element);
   const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut);
-  const highlight = L.geoJSON(null, { interactive: false, className: "highlighted" }).addTo(map);
+  const highlight = overlay(map, "highlighted");
   mapButton(map, { icon: "trees", label: "Show all projects", run: () => layer.showAll() });
   placeButton(map);
   positionButton(map, (message) => toast(message, true));
   const show = (feature) => {
     highlight.clearLayers();
-    if (feature && feature.geometry.type !== "Point") highlight.addData(feature);
+    if (feature) highlight.addData(feature);
   };
   joinListAndMap(map, layer, {
     row: "li[data-id]",

@@ -5,6 +5,7 @@ const number = new Intl.NumberFormat(undefined);
 
 export function showSelection() {
   const count = document.querySelectorAll("#results input[name=ids]:checked").length;
+  document.dispatchEvent(new Event("selection")); // for the map
   const bar = document.getElementById("selection-bar");
   if (!bar) return;
   bar.hidden = count === 0;

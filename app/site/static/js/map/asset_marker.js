@@ -2,6 +2,7 @@
 
 const { L } = window;
 const SIZE = 26; // pixels
+const MOVED = "moved apart; the line leads to its place";
 
 /** A marker at a GeoJSON position. sign: the SVG element that the page shows beside the status.
  * options: of L.marker. */
@@ -10,33 +11,40 @@ export function assetMarker([longitude, latitude], sign, name, options = {}) {
   return L.marker([latitude, longitude], { icon, title: name, riseOnHover: true, ...options });
 }
 
-/** Keep markers that would cover each other apart, at each zoom. A line leads to the place of one
- * that had to move. */
+/** Keep markers that would cover each other apart, at each zoom: as many as can stay at their
+ * places. A line leads to the place of one that had to move, and the map says so. */
 export function spread(map, markers) {
   const lines = L.layerGroup().addTo(map);
+  const note = L.control({ position: "bottomright" });
+  note.onAdd = () => {
+    const box = L.DomUtil.create("div", "map-coordinates");
+    box.textContent = `Markers ${MOVED}`;
+    return box;
+  };
   const arrange = () => {
     lines.clearLayers();
+    const places = markers.map((marker) => map.latLngToLayerPoint(marker.getLatLng()));
     const taken = [];
-    for (const marker of markers) {
-      const place = map.latLngToLayerPoint(marker.getLatLng());
-      const free = freePoint(place, taken);
-      taken.push(free);
-      const { style } = marker.getElement();
-      style.marginLeft = `${free.x - place.x - SIZE / 2}px`;
-      style.marginTop = `${free.y - place.y - SIZE / 2}px`;
-      if (free === place) continue;
-      const ends = [marker.getLatLng(), map.layerPointToLatLng(free)];
+    const isFree = ({ x, y }) => taken.every((other) => Math.max(Math.abs(other.x - x), Math.abs(other.y - y)) >= SIZE);
+    const stays = places.map((place) => isFree(place) && Boolean(taken.push(place)));
+    markers.forEach((marker, number) => {
+      const place = places[number];
+      const point = stays[number] ? place : STEPS.map((step) => place.add(step)).find(isFree);
+      const icon = marker.getElement();
+      icon.style.marginLeft = `${point.x - place.x - SIZE / 2}px`;
+      icon.style.marginTop = `${point.y - place.y - SIZE / 2}px`;
+      icon.title = stays[number] ? marker.options.title : `${marker.options.title} (${MOVED})`;
+      if (stays[number]) return;
+      taken.push(point);
+      const ends = [marker.getLatLng(), map.layerPointToLatLng(point)];
       L.polyline(ends, { className: "asset-line", weight: 1.5, interactive: false }).addTo(lines);
-    }
+      L.circleMarker(ends[0], { className: "asset-place", radius: 2.5, interactive: false }).addTo(lines);
+    });
+    if (stays.every(Boolean)) note.remove();
+    else note.addTo(map);
   };
   map.on("zoomend", arrange);
   map.whenReady(arrange);
-}
-
-/** The point nearest to a place at which a marker covers none of those at the points taken. */
-function freePoint(place, taken) {
-  const isFree = ({ x, y }) => taken.every((other) => Math.max(Math.abs(other.x - x), Math.abs(other.y - y)) >= SIZE);
-  return isFree(place) ? place : STEPS.map((step) => place.add(step)).find(isFree);
 }
 
 // A page shows at most 100 assets, and each can be in the way of four of these steps.

@@ -2,7 +2,7 @@
 // filters of the list leave, and the list follows the map if the reader wants that.
 
 import { toast } from "../toasts.js";
-import { followMap, rememberView, restoreView } from "./view.js";
+import { followMap, placesOn, rememberView, restoreView } from "./view.js";
 
 const { L } = window;
 
@@ -16,8 +16,15 @@ export function textElement(tag, content) {
   return element;
 }
 
+/** Features drawn over a map, such as those that are selected; points as rings. */
+export function overlay(map, className) {
+  const options = { className, interactive: false };
+  const pointToLayer = (_, place) => L.circleMarker(place, { ...options, radius: 11 });
+  return L.geoJSON(null, { ...options, coordsToLatLng: placesOn(map), pointToLayer }).addTo(map);
+}
+
 /**
- * Join the map and the list of a page.
+ * Join the map and the list of a page. What is selected in the list is marked on the map.
  *
  * row: the selector of a row of the list, which has the id of its feature as data-id.
  * show(feature): mark a feature on the map, or none; showRow(row): likewise that of a row, or none.
@@ -26,6 +33,16 @@ export function textElement(tag, content) {
  */
 export function joinListAndMap(map, layer, { row, show, showRow, label, tip: options, card, filtersChanged }) {
   const tip = L.tooltip({ sticky: true, ...options });
+  const selected = overlay(map, "selected-shape");
+  const showSelected = () => {
+    selected.clearLayers();
+    for (const { value } of results().querySelectorAll("input[name=ids]:checked")) {
+      const feature = layer.find(value);
+      if (feature) selected.addData(feature);
+    }
+  };
+  map.on("featuresload", showSelected);
+  document.addEventListener("selection", showSelected);
   const rows = () => [...results().querySelectorAll(row)];
   const mark = (feature) => {
     show(feature);

@@ -1,8 +1,8 @@
 // Features on a map, loaded for what the map shows and drawn on tiles.
 
-import { boxOf, boxOfGeometry } from "./shapes.js";
+import { boxOfGeometry } from "./shapes.js";
 import { ShapeTiles } from "./shape_tiles.js";
-import { boxOfView } from "./view.js";
+import { boxOfView, showBox } from "./view.js";
 
 const MARGIN = 0.25; // of the map's width and height, loaded around what it shows
 
@@ -28,8 +28,7 @@ export class LoadedLayer {
   /** Load all, and show them: the map moves, which loads them in their size. */
   async showAll() {
     const collection = await this._fetch({ zoom: 3 });
-    const box = collection && boxOf(collection.features);
-    if (box) this.map.fitBounds(box, { padding: [24, 24], maxZoom: 14, animate: false });
+    if (collection?.bbox) showBox(this.map, collection.bbox);
   }
 
   find(id) {
@@ -53,6 +52,7 @@ export class LoadedLayer {
       this.tiles.setData(collection);
       this.tiles.whenPainted(() => performance.mark("features-drawn")); // for bench/pages.py
       this.onLoad(collection, null);
+      this.map.fire("featuresload");
       return collection;
     } catch (error) {
       if (error.name === "AbortError") return null;

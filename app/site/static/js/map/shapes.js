@@ -34,12 +34,3 @@ export function boxOfGeometry(geometry) {
   visit(geometry.coordinates);
   return box;
 }
-
-/** The box around features that have a box each, as Leaflet takes bounds; null without any. */
-export function boxOf(features) {
-  if (!features.length) return null;
-  const sides = [0, 1, 2, 3].map((side) => features.map((feature) => feature.box[side]));
-  const least = (numbers) => numbers.reduce((one, other) => Math.min(one, other));
-  const most = (numbers) => numbers.reduce((one, other) => Math.max(one, other));
-  return [[least(sides[1]), least(sides[0])], [most(sides[3]), most(sides[2])]];
-}

@@ -12,6 +12,18 @@ export function boxOfView(map, margin = 0) {
   return sides.map((side) => side.toFixed(4)).join(",");
 }
 
+/** Show the box of a GeoJSON member whole, beside the buttons of the map. */
+export function showBox(map, [west, south, east, north], maxZoom = 14) {
+  const bounds = [[south, west], [north, east < west ? east + 360 : east]];
+  map.fitBounds(bounds, { paddingTopLeft: [56, 48], paddingBottomRight: [24, 40], maxZoom, animate: false });
+}
+
+/** Make places of GeoJSON positions, in the copy of the world that a map shows. */
+export const placesOn =
+  (map) =>
+  ([longitude, latitude]) =>
+    window.L.latLng(latitude, longitude + 360 * Math.round((map.getCenter().lng - longitude) / 360));
+
 /** Put the map's place into the address, so that going back comes back to it. */
 export function rememberView(map) {
   const { lat, lng } = map.getCenter().wrap();

@@ -1,0 +1,55 @@
+"""Maps with many shapes: the first view, and what is selected."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Owner
+from tests.browser.forest_scenes import settle
+from tests.make import point, square
+
+pytestmark = pytest.mark.slow
+
+
+def box_of(owner: Owner, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of an element."""
+    box = owner.page.locator(selector).bounding_box()
+    assert box is not None, selector
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def test_the_first_view_has_every_boundary_whole_and_marks_what_is_selected(
+    forester: Owner,
+) -> None:
+    """Also across the antimeridian, and beside the buttons of the map."""
+    west = forester.post("/v1/projects", name="West", geometry=square(179.9, -17, 0.05))
+    forester.post("/v1/projects", name="East", geometry=square(-179.9, -17.3, 0.05))
+    forester.post(
+        f"/v1/projects/{west['id']}/assets",
+        name="Post",
+        type="post",
+        location=point(179.91, -16.98),
+    )
+    page = forester.go("/projects")
+    settle(forester)
+    for box in page.locator("input[name=ids]").all():
+        box.check()
+    marks = page.locator("path.selected-shape")
+    expect(marks).to_have_count(2)
+    left, top, right, bottom = box_of(forester, "#map")
+    buttons = box_of(forester, ".map-button >> nth=-1")[2]
+    shapes = [mark.bounding_box() for mark in marks.all()]
+    for shape in shapes:
+        assert shape is not None
+        assert max(left, buttons) < shape["x"]
+        assert shape["x"] + shape["width"] < right
+        assert top < shape["y"]
+        assert shape["y"] + shape["height"] < bottom
+    page.locator("input[name=ids]").first.uncheck()
+    expect(marks).to_have_count(1)
+    with page.expect_response("**/projects/map?status=any*") as boundaries:
+        forester.go("/assets")
+    assert boundaries.value.json()["numberReturned"] == 1
+    page.locator("input[name=ids]").check()
+    expect(marks).to_have_count(1)
