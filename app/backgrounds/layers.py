@@ -8,8 +8,10 @@ from urllib.parse import urlsplit
 from flask import Flask, request
 
 from app.http.middleware import IMAGE_ORIGINS
+from app.policy.backgrounds import PRESETS
 from app.settings.current import current_settings
-from app.settings.map_layers import Layer
+from app.settings.map_layers import Layer, preset_layer
+from app.site.instance_state import shown_backgrounds
 
 
 def init_app(app: Flask) -> None:
@@ -26,7 +28,14 @@ def shown_layers() -> list[Layer]:
     if url := settings.map_tile_url:
         title = f"Map of {urlsplit(url).netloc.removeprefix('{s}.')}"
         return [Layer("tiles", title, url, attribution=settings.map_tile_attribution)]
-    return []
+    return [preset_layer(name) for name in shown_backgrounds()]
+
+
+def sample_tiles(name: str) -> list[str]:
+    """Return the addresses of two tiles of a preset, side by side."""
+    zoom, column, row = PRESETS[name].sample
+    address = preset_layer(name).url.replace("{s}", "a")
+    return [address.format(z=zoom, x=x, y=row) for x in (column, column + 1)]
 
 
 def allow_origins(layers: Iterable[Layer]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, SmallInteger, String
+from sqlalchemy import CheckConstraint, SmallInteger, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Timestamp
@@ -28,3 +28,5 @@ class InstanceState(Base):
     message: Mapped[str | None] = mapped_column(String(500))
     message_kind: Mapped[str | None] = mapped_column(String(20))
     message_until: Mapped[datetime | None] = mapped_column(Timestamp)  # None: until it is removed
+    # Names in app.policy.backgrounds.PRESETS, separated by commas; the first is shown first.
+    backgrounds: Mapped[str | None] = mapped_column(Text)

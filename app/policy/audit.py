@@ -104,6 +104,7 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.outbound_on": "let {} send webhooks and emails again",
     "instance.message_shown": "put a message on all pages of {}",
     "instance.message_removed": "removed the message from all pages of {}",
+    "instance.backgrounds_changed": "changed the backgrounds of maps on {}",
 }
 
 # The types of actors.
@@ -135,6 +136,7 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     ),
     "instance_state": frozenset(
         {"sign_up_closed_at", "outbound_off_at", "message", "message_kind", "message_until"}
+        | {"backgrounds"}
     ),
     "authenticators": frozenset({INSERT, DELETE}),
     "passkeys": frozenset({INSERT, DELETE}),

@@ -1,5 +1,5 @@
-"""The state of the instance: who can sign up, whether it sends anything out, and the message on all
-pages.
+"""The state of the instance: who can sign up, whether it sends anything out, the message on all
+pages, and the backgrounds of maps.
 
 They are in one row. Decisions read the row; pages show what their process has read within the last
 seconds, which costs no query.
@@ -21,6 +21,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import InstanceState
 from app.outbound.switch import is_off_by_setting
+from app.policy.backgrounds import PRESETS
 from app.policy.instance import STATE_SECONDS
 from app.settings.current import current_settings
 from app.values import clock
@@ -35,6 +36,7 @@ _STATEMENT: Final = select(
     InstanceState.message,
     InstanceState.message_kind,
     InstanceState.message_until,
+    InstanceState.backgrounds,
 ).where(InstanceState.id == ROW)
 _ROW: Final = CompiledQuery(_STATEMENT)
 
@@ -62,6 +64,7 @@ class State(NamedTuple):
     sign_up_closed_at: datetime | None = None
     outbound_off_at: datetime | None = None
     message: InstanceMessage | None = None
+    backgrounds: tuple[str, ...] = ()  # names of presets
 
 
 class _RecentState:
@@ -110,7 +113,8 @@ def read_state(*, in_change: bool = False) -> State:
     message = None
     if row.message is not None:
         message = InstanceMessage(row.message, row.message_kind, row.message_until)
-    return State(row.sign_up_closed_at, row.outbound_off_at, message)
+    names = tuple(name for name in (row.backgrounds or "").split(",") if name in PRESETS)
+    return State(row.sign_up_closed_at, row.outbound_off_at, message, names)
 
 
 def locked_state() -> InstanceState:
@@ -154,6 +158,11 @@ def shown_message() -> InstanceMessage | None:
     """Return the message that pages show, or None."""
     message = _recent_state().get().message
     return None if message is None or message.has_ended else message
+
+
+def shown_backgrounds() -> tuple[str, ...]:
+    """Return the presets that operators have turned on, up to ``STATE_SECONDS`` old."""
+    return _recent_state().get().backgrounds
 
 
 def _narrow_setting(setting: str, state: State) -> str:

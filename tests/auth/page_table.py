@@ -227,6 +227,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /operator/message: instance.message_shown
         POST /operator/message/remove: instance.message_removed
         GET /operator/mails
+        GET /operator/map
+        POST /operator/map: instance.backgrounds_changed
         GET /operator/people
         POST /operator/sign-up: instance.sign_up_closed
         """,

@@ -118,6 +118,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "target_id": "acct_01arz3ndektsv4rrffq69g5fav",
         "until": "2027-01-31T02:15",
     },
+    "/operator/map": {"name": "osm", "place": "last"},
     "/operator/message": {
         "kind": "information",
         "text": "Canopy is upgraded tonight.",

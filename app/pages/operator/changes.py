@@ -1,4 +1,4 @@
-"""Changes of the whole instance by operators: sign-up, and the message on all pages."""
+"""Changes of the whole instance by operators: sign-up, the message on pages, backgrounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.audit.entries import changes_between, changes_of_new, write_instance_entry
 from app.models import InstanceState
-from app.site.instance_state import locked_state
+from app.site.instance_state import locked_state, read_state
 from app.values import clock
 from app.values.clock import format_optional_time
 from app.values.records import Record, set_columns
@@ -57,6 +57,21 @@ def remove_message() -> bool:
     set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
     write_instance_entry("instance.message_removed", changes_between(before, _message_of(state)))
     return True
+
+
+def set_background(name: str, place: str) -> None:
+    """Turn a background of maps on or off. The caller commits.
+
+    Args:
+        place: ``first`` or ``last`` of those that are on, or ``off``.
+    """
+    state = locked_state()
+    before = read_state(in_change=True).backgrounds
+    others = [each for each in before if each != name]
+    now = {"first": [name, *others], "last": [*others, name], "off": others}[place]
+    state.backgrounds = ",".join(now)
+    changes = changes_between({"backgrounds": list(before)}, {"backgrounds": now})
+    write_instance_entry("instance.backgrounds_changed", changes)
 
 
 def _message_of(state: InstanceState) -> Record:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import NoResultFound
 
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
+from app.backgrounds.layers import allow_origins, sample_tiles, shown_layers
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
@@ -28,9 +29,11 @@ from app.pages.second_factor.step_up import ask_again
 from app.pages.usage.meters import usage_meters
 from app.people import instance_operators
 from app.policy.audit import INSTANCE
+from app.policy.backgrounds import PRESETS
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.settings.current import current_settings
+from app.settings.map_layers import preset_layer
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
 from app.site.pages import PageBlueprint, live_part, page, redirect_to
@@ -44,6 +47,11 @@ _LOG: Final = "/operator/log"
 _SIGN_UP: Final = {
     "yes": (changes.close_sign_up, "Sign-up is closed."),
     "no": (changes.open_sign_up, "Sign-up is open again."),
+}
+_BACKGROUND: Final = {
+    "first": "{} is shown first.",
+    "last": "{} is on.",
+    "off": "{} is off.",
 }
 
 
@@ -159,6 +167,37 @@ def show_mails() -> Response:
         shown=LISTED,
         kept=MAILS_KEPT_FOR.days,
     )
+
+
+@bp.get("/operator/map", of_operator)
+def show_backgrounds() -> Response:
+    """The backgrounds of maps, each with a sample if that is asked for."""
+    settings, sample = current_settings(), request.args.get("sample", "")
+    if sample in PRESETS:
+        allow_origins([preset_layer(sample)])
+    names = ("MAP_LAYERS", settings.map_layers), ("MAP_TILE_URL", settings.map_tile_url)
+    return page(
+        "operator/map.html",
+        presets=PRESETS,
+        on=read_state().backgrounds,
+        setting=next((name for name, value in names if value), None),
+        layers=shown_layers(),
+        tiles={sample: sample_tiles(sample)} if sample in PRESETS else {},
+        state_seconds=int(STATE_SECONDS),
+    )
+
+
+@bp.post("/operator/map", of_operator)
+def set_background() -> Response:
+    """Turn a background on or off, or show it first."""
+    name, place = request.form.get("name", ""), request.form.get("place")
+    if name not in PRESETS or place not in _BACKGROUND:
+        raise BadRequest("Choose one of the backgrounds, and whether it is on.")
+    ask_again(password=True)
+    with transaction():
+        changes.set_background(name, place)
+    forget_state()
+    return redirect_to("/operator/map", _BACKGROUND[place].format(PRESETS[name].title))
 
 
 @bp.get(_LOG, of_operator)
