@@ -15,7 +15,12 @@ from app.http.errors import BadRequest
 from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import TIME
 from app.site.forms import errors_by_field
+from app.site.times import field_timestamp, time_field_text
+from app.values.ids import is_id
 
+_TIMES: Final = ("since", "until")
+_NO_TIME: Final = " is not a date with a time."
+NO_CHOICE: Final = ": choose one from the list."
 _SIGNS: Final = {"=": "is", "in": "is", ">=": "at least", "<=": "at most"}
 
 
@@ -70,6 +75,56 @@ class RecordFilters:
         """Return the address of a page with these filters, except for ``others``."""
         chosen = {**self.chosen, "page": None, **others}
         return list_address(path or self.home, chosen, self.default)
+
+
+class LogFilters:
+    """The filters of one request in a log, without those that are invalid.
+
+    Attributes:
+        path: the path of the page.
+        chosen: the filters as the address has them.
+        values: the filters as ``schema`` loads them.
+        problems: sentences about invalid filters.
+        before: the id of an entry; the page shows older ones. Empty: the newest.
+        others: the other parameters of the page.
+    """
+
+    schema: ClassVar[ma.Schema]
+    labels: ClassVar[Mapping[str, str]]  # of the filters
+    kind: ClassVar[str]  # of the ids of entries
+
+    def __init__(self, path: str, arguments: Mapping[str, str], **others: object) -> None:
+        texts = {name: arguments.get(name, "").strip() for name in self.labels}
+        for name in _TIMES:
+            texts[name] = field_timestamp(texts[name])
+        chosen = {name: text for name, text in texts.items() if text}
+        self.values, invalid = load_valid_filters(self.schema, chosen)
+        self.problems = [
+            f"“{self.labels[name]}”{_NO_TIME if name in _TIMES else NO_CHOICE}" for name in invalid
+        ]
+        since, until = map(self.values.get, _TIMES)
+        if since and until and since > until:
+            self.problems.append("“From” must be before “To”.")
+            for name in _TIMES:
+                del chosen[name], self.values[name]
+        self.path = path
+        self.chosen = {name: text for name, text in chosen.items() if name not in invalid}
+        before = arguments.get("before", "")
+        self.before = before if is_id(self.kind, before) else ""
+        self.others = others
+
+    @property
+    def home(self) -> str:
+        """The address of the page without filters."""
+        return list_address(self.path, self.others, {})
+
+    def address(self, path: str = "", **others: Any) -> str:
+        """Return the address of the newest entries with these filters, except for ``others``."""
+        return list_address(path or self.path, {**self.chosen, **self.others, **others}, {})
+
+    def moment(self, name: str) -> str:
+        """Return ``since`` or ``until`` as the text of its field."""
+        return time_field_text(self.values.get(name))
 
 
 def list_address(path: str, chosen: Mapping[str, object], default: Mapping[str, object]) -> str:

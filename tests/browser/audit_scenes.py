@@ -75,7 +75,7 @@ def _fill(visitor: Visitor, slug: str) -> None:
     with visitor.instance.core.app_context():
         account_id = db.session.scalars(select(Account.id).where(Account.slug == slug)).one()
         for place, action in enumerate(
-            action for group in action_groups() for action, _ in group.actions
+            action for labels in action_groups().values() for action in labels
         ):
             actor, via = _ACTORS[place % len(_ACTORS)]
             label = (*_HOSTILE, "Hazel dell", actor.label)[place % 5]

@@ -43,7 +43,7 @@ def _short(*ids: str) -> list[str]:
 
 
 def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser) -> None:
-    offered = [action for group in action_groups() for action, _ in group.actions]
+    offered = [action for labels in action_groups().values() for action in labels]
     assert sorted(offered) == sorted(
         action for action in ACTIONS if not action.startswith((f"{INSTANCE}.", "operator."))
     )
@@ -60,7 +60,7 @@ def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser
 
 def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
     groups = action_groups(OF_ACCOUNT | OF_INSTANCE)
-    last = {words.rpartition(" ")[2] for group in groups for _, words in group.actions}
+    last = {words.rpartition(" ")[2] for group in groups.values() for words in group.values()}
     assert not last & {"of", "as", "to", "from", "for", "on", "the"}
 
 
@@ -148,10 +148,9 @@ def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
 
 def test_a_wrong_filter_is_told_and_left_out(client: Client, owner: Browser) -> None:
     for query, message in [
-        ("action=nothing", "“What was done”: choose an action from the list"),
-        ("action=instance.restored", "“What was done”: choose an action from the list"),
-        ("actor_id=<b>", "“actor_id” must be an id"),
-        ("target_id=%00", "“target_id” must be an id"),
+        ("action=nothing", "“What was done”: choose one from the list"),
+        ("action=instance.restored", "“What was done”: choose one from the list"),
+        ("target_id=%00", "“About”: choose one from the list"),
         ("since=yesterday", "“From” is not a date with a time"),
         ("until=2026-99-99T00:00", "“To” is not a date with a time"),
         ("since=2026-01-02T00:00&until=2026-01-01T00:00", "“From” must be before “To”"),

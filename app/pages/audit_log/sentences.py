@@ -52,13 +52,6 @@ class Sentence(NamedTuple):
     names_target: bool
 
 
-class ActionGroup(NamedTuple):
-    """Actions on one kind of target, each with its label."""
-
-    name: str
-    actions: list[tuple[str, str]]
-
-
 def entry_sentence(entry: Mapping[str, Any]) -> Sentence:
     """Return what the body of an entry says after the name of the actor. A later version may have
     other actions."""
@@ -76,24 +69,16 @@ def without_target(action: str) -> str:
     return _BEFORE_TARGET.sub("", ACTIONS.get(action, action))
 
 
-def action_groups(prefixes: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[ActionGroup]:
-    """Return all actions with these prefixes, in their groups."""
-    groups = {name: ActionGroup(name, []) for name in prefixes}
+def action_groups(
+    prefixes: Mapping[str, tuple[str, ...]] = OF_ACCOUNT,
+) -> dict[str, dict[str, str]]:
+    """Return the labels of all actions with these prefixes, in their groups."""
+    groups: dict[str, dict[str, str]] = {name: {} for name in prefixes}
     for action, text in ACTIONS.items():
-        if name := _group_name(action, prefixes):
-            groups[name].actions.append(
-                (action, _action_label(text, is_one=name.startswith("The ")))
-            )
-    return list(groups.values())
-
-
-def is_action(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> bool:
-    """True if an action exists and has one of these prefixes."""
-    return action in ACTIONS and _group_name(action, prefixes) is not None
-
-
-def _group_name(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> str | None:
-    return next((name for name, begin in prefixes.items() if action.startswith(begin)), None)
+        name = next((name for name, begin in prefixes.items() if action.startswith(begin)), None)
+        if name is not None:
+            groups[name][action] = _action_label(text, is_one=name.startswith("The "))
+    return groups
 
 
 def _action_label(text: str, *, is_one: bool) -> str:

@@ -13,7 +13,7 @@ from app.audit.log.service import read_entry
 from app.auth.principal import Principal
 from app.http.errors import NotFound
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.audit_log.filters import read_export, read_filters
+from app.pages.audit_log.filters import EntryFilters, read_export
 from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import draw_difference
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
@@ -34,7 +34,7 @@ _SVG: Final = "image/svg+xml"
 @bp.get("/audit-log", of_account("admin"))
 def audit_log(principal: Principal) -> Response:
     """The entries that the filters leave, the newest first."""
-    filters = read_filters(principal.account_id, request.args)
+    filters = EntryFilters(principal.account_id, request.args)
     query = filters.query(per_page=PER_PAGE)
     listed = list_latest(principal.account_id, query, filters.before or None)
     lines = list(map(line_of, listed.entries))
@@ -55,7 +55,7 @@ def audit_log(principal: Principal) -> Response:
 def export(principal: Principal) -> Response:
     """A file with all that the filters leave."""
     account_id = principal.account_id
-    format_name, query = read_export(read_filters(account_id, request.form), request.form)
+    format_name, query = read_export(EntryFilters(account_id, request.form), request.form)
     return file_response(account_id, format_name, query)
 
 

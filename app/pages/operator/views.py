@@ -16,8 +16,7 @@ from app.http.errors import BadRequest, NotFound, ServiceUnavailable
 from app.limits.plan_file import plans
 from app.lists.logs import LOOKED_THROUGH
 from app.mail.transport import MAIL_FOLDER
-from app.pages.audit_log.filters import LogFilters, read_export
-from app.pages.audit_log.filters import read_filters as read_log_filters
+from app.pages.audit_log.filters import EntryFilters, read_export
 from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
 from app.pages.operator import accounts, changes, people
@@ -223,8 +222,8 @@ def export_log() -> Response:
     return file_response(INSTANCE, format_name, query)
 
 
-def _log_filters(arguments: Any) -> LogFilters:
-    return read_log_filters(INSTANCE, arguments, _LOG, OF_INSTANCE)
+def _log_filters(arguments: Any) -> EntryFilters:
+    return EntryFilters(INSTANCE, arguments, _LOG, OF_INSTANCE)
 
 
 def _overview_page(draft: Draft) -> Response:

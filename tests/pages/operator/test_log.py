@@ -41,7 +41,7 @@ def test_filters(client: Client, operator: Browser) -> None:
     assert "rotated the secret key of Canopy" in page.text
     assert PATH in page.links  # clears the filters
     page = operator.get(f"{PATH}?action=project.created&since=yesterday")
-    assert "choose an action from the list" in page.text
+    assert "choose one from the list" in page.text
     assert "“From” is not a date with a time" in page.text
     assert "No entry matches" in operator.get(f"{PATH}?until=2020-01-01T00:00:00Z").text
 

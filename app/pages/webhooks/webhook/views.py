@@ -10,15 +10,14 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.webhooks.event_groups import event_groups, subscription_words
+from app.pages.webhooks.event_groups import subscription_words
 from app.pages.webhooks.explanations import explain_attempt, failure_of, status_words
 from app.pages.webhooks.forms import OVERLAPS
 from app.pages.webhooks.webhook.attempt import phases_of, pretty_json, state_words
 from app.pages.webhooks.webhook.charts import charts_of
-from app.pages.webhooks.webhook.filters import PERIODS, LogFilters, read_filters
+from app.pages.webhooks.webhook.filters import EVENT_TYPES, PERIODS, RESULTS, AttemptFilters
 from app.pages.webhooks.webhook.snippets import snippets_for
 from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
-from app.policy.events import TEST_EVENT
 from app.site.pages import PageBlueprint, live_part, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
@@ -39,15 +38,15 @@ _MOST_COUNTED: Final = 1_000  # deliveries that wait
 @bp.get(_ONE, of_account("admin"))
 def webhook(principal: Principal, webhook_id: str) -> Response:
     """One webhook: its health, its attempts, and its actions."""
-    filters = read_filters(request.args)
+    filters = AttemptFilters(webhook_id, request.args)
     values = _health_variables(principal, webhook_id)
     overview = values["webhook"]
     return page(
         "webhook/webhook.html",
         **values | _log_variables(principal, webhook_id, filters),
         **_charts_variables(principal, webhook_id, filters),
-        groups=event_groups(),
-        test_event=TEST_EVENT,
+        results=RESULTS,
+        event_types=EVENT_TYPES,
         overlaps=OVERLAPS,
         subscribed=subscription_words(overview["events"]),
         snippets=snippets_for(overview["url"]),
@@ -64,7 +63,7 @@ def health(principal: Principal, webhook_id: str) -> Response:
 def charts(principal: Principal, webhook_id: str) -> Response:
     """The charts, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
-    filters = read_filters(request.args)
+    filters = AttemptFilters(webhook_id, request.args)
     values = _charts_variables(principal, webhook_id, filters)
     return live_part("webhook/charts.html", webhook=overview, filters=filters, **values)
 
@@ -73,7 +72,8 @@ def charts(principal: Principal, webhook_id: str) -> Response:
 def log(principal: Principal, webhook_id: str) -> Response:
     """The attempts that the filters leave, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
-    values = _log_variables(principal, webhook_id, read_filters(request.args))
+    filters = AttemptFilters(webhook_id, request.args)
+    values = _log_variables(principal, webhook_id, filters)
     return live_part("webhook/log.html", webhook=overview, **values)
 
 
@@ -160,7 +160,9 @@ def _health_variables(principal: Principal, webhook_id: str) -> dict[str, Any]:
     }
 
 
-def _charts_variables(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+def _charts_variables(
+    principal: Principal, webhook_id: str, filters: AttemptFilters
+) -> dict[str, Any]:
     """Return the variables of the part with the charts."""
     return {
         "charts": charts_of(principal.account_id, webhook_id, filters.days),
@@ -168,7 +170,9 @@ def _charts_variables(principal: Principal, webhook_id: str, filters: LogFilters
     }
 
 
-def _log_variables(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+def _log_variables(
+    principal: Principal, webhook_id: str, filters: AttemptFilters
+) -> dict[str, Any]:
     """Return the variables of the part with the log."""
     listed = list_latest(principal.account_id, webhook_id, filters.query)
     return {
