@@ -20,11 +20,13 @@ from app.geometry.bounding_boxes import (
     Bounds,
     bbox_member,
     box_around,
+    middle_of_box,
     read_bbox,
     tightest_box,
     wrapped_box,
 )
 from app.geometry.point import Point, read_point
+from app.geometry.polygons import middle_of
 from app.geometry.problems import PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.rings import contains_point, stored_rings
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
@@ -45,6 +47,8 @@ __all__ = [
     "geodesic_area",
     "is_same_boundary",
     "measured_boundary",
+    "middle_of",
+    "middle_of_box",
     "read_bbox",
     "read_boundary",
     "read_point",

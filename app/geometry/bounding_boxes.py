@@ -63,6 +63,11 @@ def wrapped_box(box: Bounds) -> Bounds:
     return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
 
 
+def middle_of_box(box: Bounds) -> tuple[float, float]:
+    """The longitude, within ±180, and the latitude of the middle of a box."""
+    return ((box.west + box.east) / 2 + 180) % 360 - 180, (box.south + box.north) / 2
+
+
 def max_common_area(boxes: Floats, others: Floats) -> Floats:
     """An upper bound of the square meters that areas in two boxes have in common.
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import shapely
 
-from app.geometry.rings import Booleans, Rings
+from app.geometry.bounding_boxes import boundary_bounds, middle_of_box
+from app.geometry.rings import Booleans, Rings, contains_point
 
 
 def build_polygons(rings: Rings) -> Any:
@@ -18,6 +19,17 @@ def build_polygons(rings: Rings) -> Any:
         offsets.append(np.array([0, len(rings.exteriors)]))
     positions = np.column_stack((rings.lon, rings.lat))
     return shapely.from_ragged_array(kind, positions, tuple(offsets))[0]
+
+
+def middle_of(rings: Rings) -> tuple[float, float]:
+    """The longitude and latitude of the middle of a valid boundary: that of the box around it; if
+    it is not within the boundary, a point within its largest part."""
+    longitude, latitude = middle_of_box(boundary_bounds(rings))
+    if contains_point(rings, longitude, latitude):
+        return longitude, latitude
+    parts = shapely.get_parts(build_polygons(rings))
+    point = shapely.point_on_surface(parts[shapely.area(parts).argmax()])
+    return point.x, point.y
 
 
 def polygon_rings(geometry: Any) -> Rings:

@@ -33,11 +33,12 @@ from app.imports.features.reader_process import ReaderProcess
 from app.imports.features.reader_program import OpenedFile, OpenOptions
 from app.imports.features.targets import Matcher, Targets, import_targets
 from app.imports.leases import LeasedImport, LeaseLost, lock_leased
-from app.imports.questions import project_places, questions_of, suggested_ids
+from app.imports.questions import questions_of, suggested_ids
 from app.models import Import
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.policy.request_limits import METADATA_KEYS
+from app.projects.places import project_places
 from app.values.text import pluralize, storage_problem
 
 # The layers that an import takes by default, by format and kind. In other formats it is the first

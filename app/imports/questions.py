@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
 from app.formats.crs import read_crs
 from app.formats.crs_search import (
     Box,
@@ -31,9 +29,9 @@ from app.imports.features.mapping import (
 )
 from app.imports.features.reader_program import OpenedFile
 from app.imports.features.targets import project_name_of
-from app.models import Project
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
+from app.projects.places import NEAR, degrees_from, home_countries, is_home_swapped
 from app.values.folding import fold_text
 from app.values.text import pluralize
 
@@ -41,18 +39,10 @@ Json = dict[str, Any]
 
 _DEGREES: Final = "EPSG:4326"
 _NAMES_CRS: Final = ("shp", "gpkg")  # formats that name it; others are in degrees by default
-_FAR: Final = 10.0  # degrees from all projects of the account
-_NEAR: Final = 2.0  # degrees from one of them
 _TURN: Final = 360.0  # degrees; larger numbers are lengths
 _RIGHT_ANGLE: Final = 90.0
 _NEARLY_MEET: Final = "whose ends nearly meet"
 _AREA_CORNERS: Final = 3  # at least
-_PLACES: Final = CompiledQuery(
-    columns_of(Project, Project.west, Project.south, Project.east, Project.north)
-    .where(Project.west.is_not(None))
-    .order_by(Project.created_at.desc(), Project.id.desc())
-    .limit(200)
-)
 NO_SAMPLE: Final[Mapping[str, Sequence[str]]] = {}
 _LONGITUDE_FIRST: Final = "Longitude and latitude (WGS 84)"
 _WHICH_CRS: Final = "Which coordinate system is it in?"
@@ -97,19 +87,6 @@ def questions_of(
 def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
     """The first question that must be answered before an import is applied, or None."""
     return next((dict(question) for question in questions if question["required"]), None)
-
-
-def project_places(account_id: str) -> list[Position]:
-    """The middles of the newest projects of an account, as (longitude, latitude)."""
-    return [
-        (_middle_longitude(row.west, row.east), (row.south + row.north) / 2)
-        for row in _PLACES.all(account_id=account_id)
-    ]
-
-
-def _middle_longitude(west: float, east: float) -> float:
-    width = (east - west) % 360
-    return (west + width / 2 + 180) % 360 - 180
 
 
 def question_record(
@@ -339,10 +316,9 @@ def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
         return f"{words}; it names {country_name(named[0][0])}"
     if 2 * right > len(named):
         return None
-    home = {country_at(*place) for place in near} - {None}
-    is_far = _degrees_from(near, x, y) >= _FAR and _degrees_from(near, y, x) <= _NEAR
-    if is_far or (there in home and here not in home):
-        return f"{words}, {'where' if there in home else 'next to where'} your projects are"
+    if is_home_swapped(near, x, y):
+        beside = "where" if there in home_countries(near) else "next to where"
+        return f"{words}, {beside} your projects are"
     places = [(x, y) for _, x, y in scan.places.values()]
     is_lost = not any(country_at(x, y) for x, y in places)
     is_found = 2 * sum(country_at(y, x) is not None for x, y in places) > len(places)
@@ -351,11 +327,6 @@ def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
 
 def _in_country(code: str | None) -> str:
     return f"in {country_name(code)}" if code else "in no country"
-
-
-def _degrees_from(near: Sequence[Position], x: float, y: float) -> float:
-    """The degrees from a place to the nearest of others."""
-    return min((max(abs(x - east), abs(y - north)) for east, north in near), default=_TURN)
 
 
 def _country_code(text: str) -> str | None:
@@ -372,11 +343,9 @@ def distance_rank(box: Box | None, near: Sequence[Position]) -> int:
     if box is None:
         return 2
     x, y = _middle_of(box)
-    if _degrees_from(near, x, y) <= _NEAR:
+    if degrees_from(near, x, y) <= NEAR:
         return 0
-    country = country_at(x, y)
-    is_at_home = country is not None and country in (country_at(*place) for place in near)
-    return 1 if is_at_home else 2
+    return 1 if country_at(x, y) in home_countries(near) else 2
 
 
 def _ask_if_lines_are_open(scan: LayerScan, choices: Any) -> Json | None:

@@ -15,6 +15,10 @@ INSIDE_KM: Final = 10
 """The distance from the main country of a boundary up to which parts in another country are
 ignored: borders are that coarse."""
 
+UNEXPECTED_KM: Final = 1_000
+"""The distance from all projects of an account beyond which the editor asks whether a new boundary
+is in the right place."""
+
 _NUMBERS: Final = """
 004AF 008AL 010AQ 012DZ 016AS 020AD 024AO 028AG 031AZ 032AR 036AU 040AT 044BS 048BH 050BD 051AM
 052BB 056BE 060BM 064BT 068BO 070BA 072BW 074BV 076BR 084BZ 086IO 090SB 092VG 096BN 100BG 104MM

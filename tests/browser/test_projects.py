@@ -111,6 +111,42 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     page.wait_for_url("**/projects/proj_*")
 
 
+@pytest.mark.slow
+def test_a_place_is_said_and_asked_about(forester: Owner) -> None:
+    """Of a wood in Romania, pasted with its numbers swapped, in the view that one came from."""
+    corner = (22.96, 46.45)
+    other = forester.post("/v1/projects", name="Neighbor", geometry=square(*corner, 0.01))
+    page = forester.go("/projects")
+    settle(forester)
+    page.locator(".project-list li").hover()
+    expect(page.locator(".leaflet-tooltip")).to_contain_text("In Romania, ")
+    page.locator("#map").focus()
+    press_until(page, "+", lambda: "#map=15/" in page.url)
+    view = page.url.partition("#")[2]
+    page.get_by_role("link", name="New project").click()
+    page.wait_for_url(f"**/projects/new#{view}")
+    expect(page.locator("path.neighbor")).to_have_count(1)
+    assert page.locator("#cancel").get_attribute("href").endswith(f"/projects#{view}")
+    page.locator(".as-text summary").click()
+    page.locator("#geometry").fill("POLYGON((46.45 22.97, 46.45 22.98, 46.46 22.98, 46.45 22.97))")
+    page.locator("#geometry").blur()
+    report = page.locator("#report")
+    expect(report).to_contain_text("None of your projects is in Saudi Arabia.")
+    report.get_by_role("button", name="Swap latitude and longitude").click()
+    expect(report).to_contain_text("In Romania, ")
+    expect(report.get_by_role("button")).to_have_count(0)
+    assert [22.98, 46.46] in geometry_of(page)["coordinates"][0]  # type: ignore[index]
+    page.locator("#name").fill("Albac")
+    forester.press("Create project")
+    page.wait_for_url("**/projects/proj_*")
+    expect(page.locator(".facts")).to_contain_text("In Romania, ")
+    assert page.locator(".path a").get_attribute("href").endswith(f"/projects#{view}")
+    page.locator("path.neighbor").hover()
+    expect(page.locator(".leaflet-tooltip")).to_have_text("Neighbor")
+    page.locator("path.neighbor").click()
+    page.wait_for_url(f"**/projects/{other['id']}")
+
+
 @pytest.mark.trial
 def test_a_conflict_is_shown_with_the_difference(forester: Owner) -> None:
     path = f"/projects/{forester.post('/v1/projects', name='Disputed', geometry=square())['id']}"

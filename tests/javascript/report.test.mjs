@@ -3,16 +3,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Page } from "./page.mjs";
+import { Page, plain } from "./page.mjs";
 
 const BODY = '<div id="map"></div><div id="report"></div><form id="editor-form"><input name="csrf_token" value="t"></form>';
-const VALID = { problems: [], warnings: [], area_hectares: 12.345, overlaps: [], complete: true };
+const VALID = { problems: [], warnings: [], area_hectares: 12.345, where: "In Chad", question: null, overlaps: [], complete: true };
 
 async function reporting(answer) {
   const page = new Page(BODY, { path: "/projects/new", answer, classics: ["leaflet.js"] });
   const { Report, inHectares } = await page.load("editor/report.js");
   const map = page.window.L.map("map", { center: [48, 8], zoom: 8 });
-  return { page, map, inHectares, report: new Report(map, "proj_1"), box: page.byId("report") };
+  const used = [];
+  const report = new Report(map, "proj_1", (geometry) => used.push(plain(geometry)));
+  return { page, map, inHectares, report, used, box: page.byId("report") };
 }
 
 const { inHectares } = await reporting(() => [200, {}]);
@@ -36,7 +38,7 @@ test("only the last of several quick changes is sent", async () => {
   assert.equal(options.headers["X-CSRFToken"], "t");
   assert.deepEqual([...options.body], [["geometry", "three"], ["project_id", "proj_1"]]);
   assert.equal(others.length, 0);
-  assert.match(box.textContent, /^12.35 haValid, and overlaps with no other project/);
+  assert.match(box.textContent, /^12.35 haIn ChadValid, and overlaps with no other project/);
   assert.ok(!box.classList.contains("is-old"));
 });
 
@@ -114,6 +116,28 @@ test("overlaps say with what and how much, and that not all were compared", asyn
   assert.equal(box.querySelector("img"), null);
   report.show({ ...VALID, complete: false }, "text");
   assert.match(box.textContent, /Valid\.$/);
+});
+
+test("a boundary in an unexpected place is asked about until it is right or swapped", async () => {
+  const { report, box, page, used } = await reporting(() => [404, {}]);
+  const coordinates = [[[[46.6, 23.9, 7], [46.7, 23.9, 7], [46.6, 24, 7], [46.6, 23.9, 7]]]];
+  const question = { message: "Is this right?", swapped: "In Romania" };
+  const data = { ...VALID, geometry: { type: "MultiPolygon", coordinates }, question };
+  const buttons = () => page.all("#report button").map((button) => button.textContent);
+  report.show(data, "text");
+  assert.match(box.textContent, /Is this right\?With latitude and longitude swapped, it would be: In Romania/);
+  assert.deepEqual(buttons(), ["Swap latitude and longitude", "It is right"]);
+  page.find("#report button").click();
+  const turned = [[[[23.9, 46.6, 7], [23.9, 46.7, 7], [24, 46.6, 7], [23.9, 46.6, 7]]]];
+  assert.deepEqual(used, [{ type: "MultiPolygon", coordinates: turned }]);
+  report.show({ ...data, question: { message: "Really?", swapped: null } }, "text");
+  assert.deepEqual(buttons(), ["It is right"]);
+  page.find("#report button").click();
+  assert.deepEqual(buttons(), []);
+  report.show({ ...data, question: { message: "Really?", swapped: null } }, "text");
+  assert.deepEqual(buttons(), []);
+  report.show(data, "text");
+  assert.equal(buttons().length, 2);
 });
 
 test("warnings are summed, and shown on the map only when asked for", async () => {

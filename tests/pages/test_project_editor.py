@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from app.geometry.countries import has_world
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.values.strict_json import dumps
 from tests.make import Browser, Client, make_project, multi_square, square
@@ -21,6 +22,7 @@ ODD = {
     "years": [1998],
     "text": "1998",
 }
+needs_countries = pytest.mark.skipif(not has_world(), reason="the countries are not installed")
 HTMX = {"HX-Request": "true", "Accept": "text/html"}
 BOW_TIE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
 
@@ -191,6 +193,47 @@ def test_a_boundary_is_checked_while_it_is_drawn(client: Client, owner: Browser)
     fields = {"geometry": text_of(square(80.05, 10)), "project_id": other["id"]}
     data = post(owner, "/projects/check", **fields).response.get_json()["data"]
     assert data["overlaps"] == []
+
+
+@needs_countries
+def test_a_boundary_says_where_it_lies_and_is_asked_about(
+    client: Client, owner: Browser, subtests: pytest.Subtests
+) -> None:
+    """In Saudi Arabia, and in Romania with its numbers swapped."""
+    turned = "POLYGON((46.60 23.90, 46.60 23.91, 46.61 23.91, 46.60 23.90))"
+    right = "POLYGON((23.90 46.60, 23.91 46.60, 23.91 46.61, 23.90 46.60))"
+
+    def checked(text: str, project_id: str = "") -> Any:
+        sent = post(owner, "/projects/check", geometry=text, project_id=project_id)
+        return sent.response.get_json()["data"]
+
+    data = checked(turned)
+    assert data["where"].startswith("In Saudi Arabia, ")
+    assert data["where"].endswith("23.9050°\N{NO-BREAK SPACE}N 46.6025°\N{NO-BREAK SPACE}E")
+    assert data["question"] is None  # it is the first
+    project = make_project(client, geometry=square(22.9, 46.4))
+    data = checked(turned)
+    assert data["question"]["message"] == (
+        "None of your projects is in Saudi Arabia. Is this the right place?"
+    )
+    assert data["question"]["swapped"].startswith("In Romania, ")
+    assert checked(right)["question"] is None
+    for name, text, message, swapped in (
+        ("abroad", "POLYGON((19 47, 19.1 47, 19 47.1, 19 47))", "in Hungary.", False),
+        ("in the sea", "POLYGON((-30 0, -29 0, -29 1, -30 0))", "is in no country.", False),
+    ):
+        with subtests.test(name):
+            question = checked(text)["question"]
+            assert message in question["message"]
+            assert bool(question["swapped"]) is swapped
+    made = make_project(client, geometry=square(46.6, 23.9))
+    assert checked(turned, made["id"])["question"] is None  # where it has been saved
+    assert checked("")["where"] is None
+    assert fill_in(owner, "/projects/new", name="Taken all the same", geometry=turned).status == 303
+    page = owner.get(f"/projects/{project['id']}/where")
+    assert page.response.get_data(as_text=True).startswith("In Romania, ")
+    bare = make_project(client)["id"]
+    assert owner.get(f"/projects/{bare}/where").response.get_data(as_text=True) == ""
 
 
 def test_an_invalid_boundary_says_where(owner: Browser) -> None:

@@ -93,11 +93,16 @@ def _is_compared_here(polygons: Any) -> bool:
 
 def country_at(longitude: float, latitude: float) -> str | None:
     """The country that a place lies in, in degrees; else the nearest one within NEAREST_KM."""
-    if (world := load_world()) is None:
-        return None
+    return None if load_world() is None else _country_of_place(longitude, latitude)
+
+
+@lru_cache(_CACHED_BOXES)
+def _country_of_place(longitude: float, latitude: float) -> str | None:
+    """``country_at``, which is asked again and again for the projects of an account."""
     country = country_of_box(Bounds(longitude, latitude, longitude, latitude))
     if country is not False:
         return country
+    world = installed_world()
     point = shapely.Point(longitude, project_latitude(latitude))
     reach = projected_length(NEAREST_KM, latitude)
     nearest = world.tree.query_nearest(point, max_distance=reach)

@@ -18,7 +18,6 @@ from app.imports import listing
 from app.imports.available_actions import available_actions
 from app.imports.feature_rows import bytes_to_write
 from app.imports.features.geometries import NO_POINT
-from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import list_address
 from app.pages.imports import settings_form, words
@@ -26,6 +25,7 @@ from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
+from app.projects.places import project_places
 from app.settings.current import current_settings
 from app.site.forms import Draft, form_page, form_texts
 from app.site.pages import live_part, page

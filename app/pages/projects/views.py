@@ -15,6 +15,7 @@ from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
+from app.geometry.countries import country_name
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.eudr.choices import address_of, read_choices
@@ -47,6 +48,7 @@ def projects(principal: Principal) -> Response:
         "total": total,
         "pages": math.ceil(total / PER_PAGE),
         "formats": format_names("projects"),
+        "country_name": country_name,
     }
     if is_from_script():
         return page("projects/results.html", **values)

@@ -9,11 +9,14 @@ from flask import Response, request
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.geometry import middle_of
 from app.http.errors import PreconditionFailed
 from app.http.etags import IfMatch
 from app.imports.feature_map import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
+from app.pages.projects.editor.unexpected_place import place_question
+from app.pages.where import where_it_lies
 from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.lookup import compare_boundaries, read_project
@@ -89,7 +92,7 @@ def save(principal: Principal, project_id: str) -> Response:
 @bp.post("/projects/check", of_account("projects:read"))
 @with_form_limits(_LIMITS)
 def check(principal: Principal) -> Response:
-    """Check a boundary while it is drawn: area, problems, warnings and overlaps.
+    """Check a boundary while it is drawn: area, problems, warnings, overlaps, and where it lies.
 
     The response has the geometry of the text, also if it is invalid.
     """
@@ -98,8 +101,15 @@ def check(principal: Principal) -> Response:
     query: dict[str, Any] = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
     query["project_id"] = project_id if is_id("project", project_id) else None
     overlaps = find_overlaps(principal, query)
+    where = question = None
+    if boundary is not None:
+        place = middle_of(boundary.rings)
+        where = where_it_lies(*place, boundary.country)
+        question = place_question(principal.account_id, boundary, place)
     return json_response(
         {
+            "where": where,
+            "question": question,
             "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
             "geometry": geometry if boundary is None else Fragment(boundary.text),
             "problems": problems,

@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from app.geometry import boundary_perimeter, stored_rings
+from app.geometry import boundary_perimeter, middle_of, stored_rings
+from app.pages.where import where_it_lies
 from app.site.svg_map import Outline, SvgMap, draw_svg_map
 from app.values.strict_json import dumps, loads
 
@@ -31,12 +32,14 @@ class Drawing(NamedTuple):
         corners: (longitude, latitude) of each; empty if there are too many to list.
         corner_count: positions of all rings, without those that close them.
         perimeter_km: the length of all rings; None without a boundary.
+        where: where the boundary lies, in words; empty without one.
     """
 
     map: SvgMap
     corners: list[list[float]]
     corner_count: int
     perimeter_km: float | None
+    where: str
 
 
 def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]) -> Drawing | None:
@@ -52,14 +55,23 @@ def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]
     if drawn is None:
         return None
     if not boundary:
-        return Drawing(drawn, [], 0, None)
+        return Drawing(drawn, [], 0, None, "")
     rings = stored_rings(boundary[0])
     closing = np.array(rings.starts[1:]) - 1
     count = len(rings.lon) - len(closing)
     listed: list[list[float]] = []
     if count <= _CORNERS:
         listed = np.delete(np.stack([rings.lon, rings.lat], axis=1), closing, axis=0).tolist()
-    return Drawing(drawn, listed, count, boundary_perimeter(rings) / 1000)
+    where = where_it_lies(*middle_of(rings), project["country"])
+    return Drawing(drawn, listed, count, boundary_perimeter(rings) / 1000, where)
+
+
+def project_location(project: Mapping[str, Any]) -> str:
+    """Say where a project lies; empty without a boundary."""
+    if project["geometry"] is None:
+        return ""
+    rings = stored_rings(geometry_text(project["geometry"]))
+    return where_it_lies(*middle_of(rings), project["country"])
 
 
 def geometry_text(geometry: object) -> str:

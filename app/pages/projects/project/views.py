@@ -11,11 +11,15 @@ from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.geometry.countries import country_name
 from app.pages.editable_fields import PROJECT_FIELDS, field_facts
 from app.pages.export_formats import format_names
 from app.pages.metadata import linked_metadata
-from app.pages.projects.project.details import SOURCES, asset_place, draw_project
+from app.pages.projects.project.details import (
+    SOURCES,
+    asset_place,
+    draw_project,
+    project_location,
+)
 from app.pages.recent_changes import latest_changes
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
@@ -62,7 +66,6 @@ def project(principal: Principal, project_id: str) -> Response:
         asset_total=asset_total,
         formats=format_names("projects"),
         drawing=draw_project(record, listed_assets),
-        country=country_name(record["country"]) if record["country"] else None,
         now=clock.now(),
     )
 
@@ -73,6 +76,14 @@ def boundary(principal: Principal, project_id: str) -> Response:
     """The boundary of a project for its map, as a GeoJSON geometry or null."""
     record = read_project(principal.account_id, project_id)
     return revalidated(dumps(record["geometry"]), GEOJSON)
+
+
+@bp.get("/projects/<project_id>/where", of_account("projects:read"))
+@own_site_only
+def where(principal: Principal, project_id: str) -> Response:
+    """Where a project lies, as a sentence; empty without a boundary."""
+    sentence = project_location(read_project(principal.account_id, project_id))
+    return revalidated(sentence.encode(), "text/plain; charset=utf-8")
 
 
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>", of_account("projects:read"))

@@ -9,6 +9,7 @@ import { differenceLayer } from "./map/difference.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
+import { linkView, restoreView, showBox } from "./map/view.js";
 import { toast } from "./toasts.js";
 
 const HINTS = {
@@ -33,7 +34,7 @@ let sent = null; // the boundary when the form was sent
 
 function start() {
   map = createMap(byId("map"));
-  report = new Report(map, project);
+  report = new Report(map, project, fromText);
   boundary = new Boundary(map, fromMap, (geometry) => report.check(geometry ? JSON.stringify(geometry) : ""));
   new ProjectsLayer(map, "/projects/map?status=active", () => {}, { without: project, isMuted: true }).load();
   showNeighbors(map, project);
@@ -55,7 +56,7 @@ function begin() {
   if (!text.trim()) {
     boundary.begin(null);
     report.check("");
-    showAll();
+    if (!restoreView(map)) showAll();
     return;
   }
   try {
@@ -70,9 +71,8 @@ function begin() {
 /** Where the account's other projects are, for a map that has nothing to show yet. */
 async function showAll() {
   const response = await fetch("/projects/map?zoom=3", { headers: { "X-Requested-With": "fetch" } });
-  if (!response.ok) return;
-  const bounds = window.L.geoJSON(await response.json()).getBounds();
-  if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 12, animate: false });
+  const { bbox } = response.ok ? await response.json() : {};
+  if (bbox) showBox(map, bbox, 12);
 }
 
 function fromMap(geometry) {
@@ -81,6 +81,13 @@ function fromMap(geometry) {
   report.check(text);
   showSteps();
   keep();
+}
+
+/** Take another geometry, as if somebody had pasted it. */
+function fromText(geometry) {
+  byId("geometry").value = JSON.stringify(geometry);
+  keep();
+  loadText();
 }
 
 /** Show on the map what the text says, if it is a boundary. */
@@ -144,6 +151,7 @@ function prepareForm() {
   form().dataset.isReady = "yes";
   byId("text-tools").hidden = !map;
   offerRows(form());
+  linkView();
   byId("geometry").addEventListener("change", () => map && loadText());
   byId("text-tools").addEventListener("click", ({ target }) => {
     const { geometry } = boundary;

@@ -4,6 +4,8 @@ import { assetMarker, spread } from "./map/asset_marker.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
+import { showNeighbors } from "./map/neighbors.js";
+import { linkView } from "./map/view.js";
 import { toast } from "./toasts.js";
 
 const { L } = window;
@@ -33,6 +35,7 @@ async function start() {
     toast(`The boundary could not be loaded: ${error.message}`, true);
   }
   fit(L.featureGroup([shown, assets]));
+  showNeighbors(map, project, false, true);
   for (const button of document.querySelectorAll("[data-show-boundary]")) {
     button.hidden = false;
     button.addEventListener("click", () => compare(map, shown, button));
@@ -110,4 +113,5 @@ function retryOverlaps() {
 document.addEventListener("htmx:response:error", retryOverlaps);
 document.addEventListener("htmx:error", retryOverlaps);
 dropSaved();
+linkView();
 if (element && window.L) start();

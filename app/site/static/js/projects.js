@@ -4,6 +4,7 @@ import { joinListAndMap, overlay, results, showNote, textElement } from "./map/l
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
+import { whereItLies } from "./map/where.js";
 import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
 
@@ -29,6 +30,7 @@ function start() {
     showRow: (row) => show(layer.find(row?.dataset.id)),
     label: ({ properties }) => `${properties.name}, ${hectares.format(properties.area_hectares)} ha`,
     card,
+    more: whereItLies,
     filtersChanged: () => layer.load(),
   });
 }

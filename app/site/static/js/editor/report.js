@@ -25,11 +25,19 @@ const WARNINGS = {
 
 export const inHectares = (area) => `${withDigits(area < 1 ? 4 : 2).format(area)} ha`;
 
+function swapped({ type, coordinates }) {
+  const turn = (value) => (Array.isArray(value[0]) ? value.map(turn) : [value[1], value[0], ...value.slice(2)]);
+  return { type, coordinates: turn(coordinates) };
+}
+
 export class Report {
-  /** project: the id of the one that is edited, or empty. */
-  constructor(map, project) {
+  /** project: the id of the one that is edited, or empty. use(geometry): take it in place of what
+   * was checked. */
+  constructor(map, project, use) {
     this.map = map;
     this.project = project;
+    this.use = use;
+    this.right = new Set(); // the questions on its place that were answered so
     this.faults = L.featureGroup().addTo(map);
     this.request = null;
   }
@@ -89,8 +97,37 @@ export class Report {
     } else if (data.area_hectares === null) {
       box.replaceChildren(element("p", text.trim() ? "" : "No boundary yet. Draw it on the map, or paste it below.", "quiet"));
     } else {
-      box.replaceChildren(element("p", inHectares(data.area_hectares), "area"), ...this._overlaps(data), ...this._warnings(data));
+      const area = element("p", inHectares(data.area_hectares), "area");
+      const where = element("p", data.where);
+      box.replaceChildren(area, where, ...this._question(data), ...this._overlaps(data), ...this._warnings(data));
     }
+  }
+
+  /** What the server asks about a boundary in a place where it expects none. */
+  _question({ question, geometry }) {
+    if (!question || this.right.has(question.message)) return [];
+    const box = element("div", "", "notice warning");
+    const actions = element("p", "", "actions");
+    const offer = (text, run) => {
+      const button = element("button", text, "small plain");
+      button.type = "button";
+      button.addEventListener("click", () => {
+        run();
+        document.getElementById("report").focus();
+      });
+      actions.append(button);
+    };
+    box.append(element("p", question.message));
+    if (question.swapped) {
+      box.append(element("p", `With latitude and longitude swapped, it would be: ${question.swapped}`));
+      offer("Swap latitude and longitude", () => this.use(swapped(geometry)));
+    }
+    offer("It is right", () => {
+      this.right.add(question.message);
+      box.remove();
+    });
+    box.append(actions);
+    return [box];
   }
 
   _say(message) {

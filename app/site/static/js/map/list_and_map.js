@@ -29,9 +29,10 @@ export function overlay(map, className) {
  * row: the selector of a row of the list, which has the id of its feature as data-id.
  * show(feature): mark a feature on the map, or none; showRow(row): likewise that of a row, or none.
  * label(feature): what the tooltip says; tip: its options. card(feature): the element that a click
- * opens. filtersChanged(): load the features of the new filters.
+ * opens. more(feature): resolves with what both say besides, and the tooltip for a row as well.
+ * filtersChanged(): load the features of the new filters.
  */
-export function joinListAndMap(map, layer, { row, show, showRow, label, tip: options, card, filtersChanged }) {
+export function joinListAndMap(map, layer, { row, show, showRow, label, tip: options, card, more, filtersChanged }) {
   const tip = L.tooltip({ sticky: true, ...options });
   const selected = overlay(map, "selected-shape");
   const showSelected = () => {
@@ -48,19 +49,29 @@ export function joinListAndMap(map, layer, { row, show, showRow, label, tip: opt
     show(feature);
     for (const each of rows()) each.classList.toggle("hovered", each.dataset.id === feature?.id);
   };
+  const open = async (box, feature, content, latlng) => {
+    box.setContent(content).setLatLng(latlng).openOn(map);
+    if (!more) return;
+    const line = content.appendChild(textElement("p", ""));
+    line.textContent = await more(feature);
+    box.update();
+  };
+  const point = (feature, latlng) => {
+    if (feature && map.getBounds().contains(latlng)) open(tip, feature, textElement("div", label(feature)), latlng);
+    else map.closeTooltip(tip);
+  };
   map.on("mousemove", ({ latlng }) => {
     const feature = layer.at(latlng);
     map.getContainer().classList.toggle("over-shape", Boolean(feature));
     mark(feature);
-    if (feature) tip.setContent(textElement("span", label(feature))).setLatLng(latlng).openOn(map);
-    else map.closeTooltip(tip);
+    point(feature, latlng);
   });
   map.on("mouseout", () => mark(null));
   map.on("click", ({ latlng }) => {
     const feature = layer.at(latlng);
     if (!feature) return;
     map.closeTooltip(tip);
-    L.popup().setLatLng(latlng).setContent(card(feature)).openOn(map);
+    open(L.popup(), feature, card(feature), latlng);
     rows().find((each) => each.dataset.id === feature.id)?.scrollIntoView({ block: "nearest" });
   });
   map.on("moveend", () => {
@@ -70,9 +81,17 @@ export function joinListAndMap(map, layer, { row, show, showRow, label, tip: opt
 
   const list = document.querySelector(".list-side");
   for (const event of ["pointerover", "focusin"]) {
-    list.addEventListener(event, ({ target }) => showRow(target.closest(row)));
+    list.addEventListener(event, ({ target }) => {
+      const shown = target.closest(row);
+      const feature = more && layer.find(shown?.dataset.id);
+      showRow(shown);
+      point(feature, feature && L.geoJSON(feature, { coordsToLatLng: placesOn(map) }).getBounds().getCenter());
+    });
   }
-  list.addEventListener("pointerleave", () => showRow(null));
+  list.addEventListener("pointerleave", () => {
+    showRow(null);
+    map.closeTooltip(tip);
+  });
   document.addEventListener("htmx:after:swap", () => {
     const { map: address } = results().dataset;
     rememberView(map);

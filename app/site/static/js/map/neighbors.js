@@ -1,16 +1,23 @@
 // The projects around, to see and, in the editor, to snap to.
 
+import { textElement } from "./list_and_map.js";
 import { boxOfView } from "./view.js";
 
 const { L } = window;
 const LEAST_ZOOM = 9; // further out, corners are too close to snap to
 const MOST = 300; // shapes
 
-/** Show the projects around in grey, but for one. `isExact`: with all positions, to snap to. */
-export function showNeighbors(map, project, isExact = true) {
+/** Show the projects around in grey, but for one. `isExact`: with all positions, to snap to.
+ * `isLinked`: the pointer names them, a click opens their page. */
+export function showNeighbors(map, project, isExact = true, isLinked = false) {
   // They are not edited, but drawing snaps to them.
-  const options = { className: "neighbor", pmIgnore: true, snapIgnore: false, interactive: false };
+  const className = isLinked ? "neighbor linked" : "neighbor";
+  const options = { className, pmIgnore: true, snapIgnore: false, interactive: isLinked };
   const layer = L.geoJSON(null, { ...options, style: options }).addTo(map);
+  if (isLinked) {
+    layer.bindTooltip((each) => textElement("span", each.feature.properties.name), { sticky: true });
+    layer.on("click", (event) => location.assign(`/projects/${event.layer.feature.id}`));
+  }
   let loaded = "";
   const load = async () => {
     if (isExact && map.getZoom() < LEAST_ZOOM) return;

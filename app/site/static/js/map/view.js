@@ -24,16 +24,29 @@ export const placesOn =
   ([longitude, latitude]) =>
     window.L.latLng(latitude, longitude + 360 * Math.round((map.getCenter().lng - longitude) / 360));
 
-/** Put the map's place into the address, so that going back comes back to it. */
+const VIEW = /^#map=(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/;
+const keyOf = (path) => `canopy view ${document.documentElement.dataset.owner} ${path}`;
+
+/** Put the map's place into the address, so that going back comes back to it, by links as well. */
 export function rememberView(map) {
   const { lat, lng } = map.getCenter().wrap();
   const view = `#map=${map.getZoom()}/${lat.toFixed(4)}/${lng.toFixed(4)}`;
   history.replaceState(history.state, "", location.pathname + location.search + view);
+  sessionStorage.setItem(keyOf(location.pathname), view);
+  linkView();
+}
+
+/** Let links to pages with a map show there what this address says, or what was seen there last. */
+export function linkView() {
+  const own = VIEW.test(location.hash) && location.hash;
+  for (const link of document.querySelectorAll("a[data-view]")) {
+    link.hash = own || (sessionStorage.getItem(keyOf(link.pathname)) ?? "");
+  }
 }
 
 /** Show the place in the address. False if there is none. */
 export function restoreView(map) {
-  const found = /^#map=(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
+  const found = VIEW.exec(location.hash);
   if (!found) return false;
   const [zoom, lat, lng] = found.slice(1).map(Number);
   if (![zoom, lat, lng].every(Number.isFinite)) return false;
