@@ -74,7 +74,7 @@ def draw() -> str:
         *labels,
         '<rect class="card" x="590" y="40" width="340" height="120" rx="10"/>',
         '<text class="title" x="612" y="74">Measured on the ellipsoid</text>',
-        f'<text x="612" y="103">{len(features)} projects, {total:,.4f} ha</text>',
+        f'<text x="612" y="103">{len(features)} projects, {total:,.0f} ha</text>',
         '<text class="small" x="612" y="131">From the demo: ranger districts of the</text>',
         '<text class="small" x="612" y="147">US Forest Service.</text>',
         *_fault_card(),
@@ -135,15 +135,13 @@ def _fault_card() -> Iterator[str]:
     points = " ".join("{},{}".format(*place(*position)) for position in ring)
     assert problem.coordinates is not None
     x, y = place(*problem.coordinates)
-    yield '<rect class="card" x="590" y="180" width="340" height="300" rx="10"/>'
+    yield '<rect class="card" x="590" y="180" width="340" height="280" rx="10"/>'
     yield '<text class="title" x="612" y="214">Checked before it is stored</text>'
     yield f'<polygon class="wrong" points="{points}"/>'
     yield f'<circle class="fault" cx="{x}" cy="{y}" r="6"/>'
-    yield f'<text x="612" y="404">{problem.code}</text>'
-    where = ", ".join(f"{ordinate:g}" for ordinate in problem.coordinates)
-    index = f"Ring {problem.ring}, position {problem.position}"
-    yield f'<text class="small" x="612" y="428">{index}</text>'
-    yield f'<text class="small" x="612" y="448">at [{where}]</text>'
+    longitude, latitude = problem.coordinates
+    yield '<text x="612" y="404">The boundary crosses itself</text>'
+    yield f'<text class="small" x="612" y="428">at {latitude:g}° N, {-longitude:g}° W</text>'
 
 
 if __name__ == "__main__":

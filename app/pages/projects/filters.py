@@ -24,6 +24,7 @@ _DEFAULT: Final = {"status": "active", "sort": "name"}
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
     "name": ("Sort: name", "name", "asc"),
     "area": ("Sort: largest", "area_hectares", "desc"),
+    "smallest": ("Sort: smallest", "area_hectares", "asc"),
     "updated": ("Sort: last change", "updated_at", "desc"),
     "created": ("Sort: newest", "created_at", "desc"),
 }
