@@ -81,6 +81,9 @@ EXPORT_ROWS: Final = 200  # in a batch
 EXPORT_ROWS_BYTES: Final = 4 * 1024 * 1024  # boundaries and metadata in a batch
 EXPORT_KEYS: Final = 1000  # rows that one query tests
 
+# The instance's own map: more of it in one response holds a place of the exports.
+BASEMAP_RANGE_BYTES: Final = 8 * 1024 * 1024
+
 # Keys of metadata that become columns of a table; the others share one column.
 COLUMNS_OUT: Final = 200
 COLUMN_KEY_LENGTH: Final = 100  # characters of a key that becomes a column

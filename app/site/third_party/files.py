@@ -18,6 +18,7 @@ FILES = (
     "@geoman-io/leaflet-geoman-free/dist/leaflet-geoman.css",
     "htmx.org/dist/htmx.min.js",
     "geojson-vt/geojson-vt.js",
+    "protomaps-leaflet/dist/protomaps-leaflet.js",
     "topojson-client/dist/topojson-client.min.js",
     "world-atlas/countries-50m.json",
 )
@@ -69,6 +70,7 @@ def package_licenses(work: Path) -> str:
         if path:  # empty for this application
             title = f"{path.rsplit('node_modules/')[-1]} {package['version']}"
             texts = [file.read_text("utf-8") for file in sorted((work / path).glob("LICEN[CS]E*"))]
+            texts = texts or [package["license"]]  # two bring no text
             parts.append("\n\n".join([title, *(text.strip() for text in texts)]))
     return f"\n\n{'-' * 72}\n\n".join(parts) + "\n"
 

@@ -1,0 +1,1 @@
+"""What the scripts of maps ask for: the instance's own map."""
