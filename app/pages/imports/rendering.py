@@ -72,7 +72,7 @@ class FeaturePage(NamedTuple):
 def feature_page() -> FeaturePage:
     """The page of features that the request names."""
     show = request.args.get("show", "")
-    return FeaturePage(show if show in (*words.VERDICTS, *_FILTERS) else "", _page_number())
+    return FeaturePage(show if show in words.SHOWN else "", _page_number())
 
 
 def _page_with_feature(account_id: str, import_id: str) -> FeaturePage:

@@ -34,6 +34,8 @@ VERDICTS: Final[dict[str, str]] = {
     "same": "The same",
     "rejected": "Rejected",
 }
+# The parts of the list of features: by their verdicts, and others.
+SHOWN: Final = VERDICTS | {"overlapping": "Overlapping", "left_out": "Left out", "kept": "Kept"}
 ENCODINGS: Final = NAMES
 FIELDS: Final[dict[str, str]] = {
     "name": "Name",

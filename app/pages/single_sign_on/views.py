@@ -133,7 +133,7 @@ def mail_link() -> Response:
     count_post()
     with transaction():
         service.mail_link(token, owner)
-    return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
+    return page("sign_in/mailed.html", email=owner.email, kind="link", life=CONSENT_LIFE)
 
 
 @bp.route("/login/single-sign-on/link/<token>", with_person, methods=["GET", "POST"])
