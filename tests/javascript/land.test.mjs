@@ -1,4 +1,4 @@
-// The worker that cuts land into tiles and knows the names of countries, and going to one of them.
+// The worker that loads the tiles of the map and cuts them, and going to a country or coordinates.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -6,97 +6,79 @@ import vm from "node:vm";
 
 import { classic, Page, settle, source } from "./page.mjs";
 
-const OPTIONS = { maxZoom: 4, indexMaxZoom: 1, extent: 4096, tolerance: 3 };
+const OPTIONS = { maxZoom: 14, indexMaxZoom: 1, extent: 4096, tolerance: 3 };
+const HALF = 16384; // of the side of a tile
 
-/** The worker, and what it has posted. answer: what its file is loaded with. */
-function worker(answer) {
-  const posted = [];
-  const scope = vm.createContext({ fetch: answer, postMessage: (message) => posted.push(message) });
+/** What bin/_map_data.py writes: land in the east of the world, a river and towns in one tile of it. */
+const FILES = {
+  "index.json": {
+    levels: { 5: (1n << (17n * 32n + 11n)).toString(16).padStart(256, "0"), 7: "0".repeat(4096) },
+    countries: [["Island", [45, 90], [0, 0, 180, 85]]],
+  },
+  "0/0/0.json": { land: [[HALF, 0, HALF, 0, 0, HALF, -HALF, 0, 0, -HALF]], towns: [["Large", 3, HALF, HALF]] },
+  "5/17/11.json": { rivers: [[0, 0, HALF, HALF, HALF, HALF]], towns: [["Large", 3, 100, 100], ["Small", 8, HALF, HALF]] },
+};
+
+/** The worker, and what it has loaded. */
+function worker(files) {
+  const loaded = [];
+  const waiting = new Map();
+  const fetch = async (address) => {
+    const name = address.replace("/map/", "");
+    loaded.push(name);
+    return files[name] ? Response.json(files[name]) : new Response("", { status: 404 });
+  };
+  const scope = vm.createContext({ fetch, postMessage: ({ number, answer }) => waiting.get(number)(answer) });
   scope.self = scope;
   scope.importScripts = (...paths) =>
     paths.forEach((path) => classic(path.replace("../../", "")).runInContext(scope));
   vm.runInContext(source("js/map/land_worker.js"), scope);
-  return { scope, posted, ask: (data) => scope.onmessage({ data }) };
+  scope.onmessage({ data: { load: { base: "/map/", options: OPTIONS } } });
+  const ask = (ask, ...given) =>
+    new Promise((resolve) => {
+      waiting.set(waiting.size, (answer) => resolve(JSON.parse(JSON.stringify(answer))));
+      scope.onmessage({ data: { number: waiting.size - 1, ask, given } });
+    });
+  return { ask, loaded };
 }
 
-const RING = [[0, 0], [40, 0], [40, 40], [0, 40], [0, 0]];
-const object = (geometry) => ({ type: "GeometryCollection", geometries: [geometry] });
-/** A world of one country. */
-const SMALL = {
-  type: "Topology",
-  arcs: [RING],
-  objects: {
-    land: object({ type: "MultiPolygon", arcs: [[[0]]] }),
-    countries: object({ type: "Polygon", arcs: [[0]], properties: { name: "Eq. Island" } }),
-  },
-};
+test("small scales are cut out of one file, others out of the files there", async () => {
+  const { ask, loaded } = worker(FILES);
+  const [land] = await ask("shapes", 1, 1, 0);
+  assert.deepEqual([land.type, land.tags.kind], [3, "land"]);
+  assert.deepEqual(await ask("shapes", 2, 1, 3), []);
+  const [river] = await ask("shapes", 9, 17 * 16 + 8, 11 * 16 + 8);
+  assert.deepEqual([river.type, river.tags.kind], [2, "rivers"]);
+  assert.deepEqual(await ask("shapes", 9, 17 * 16 + 8, 11 * 16 + 1), []);
+  assert.deepEqual(await ask("shapes", 9, 0, 0), []); // sea, of which there is no file
+  assert.deepEqual(loaded, ["index.json", "0/0/0.json", "5/17/11.json"]);
+});
 
-const land = worker(async () => Response.json(SMALL));
-const countries = [...land.scope.countriesOf(JSON.parse(source("third_party/countries-50m.json")))];
+test("towns are those in the view, from their zoom on, also beyond the antimeridian", async () => {
+  const { ask } = worker(FILES);
+  const names = async (...given) => (await ask("towns", ...given)).map(({ name }) => name);
+  const [west, south, east, north] = [11.25, 40, 22.5, 48.9];
+  assert.deepEqual(await names(7, [west, south, east, north]), ["Large"]);
+  assert.deepEqual(await names(8, [west, south, east, north]), ["Large", "Small"]);
+  assert.deepEqual(await names(8, [16, south, east, north]), ["Small"]);
+  const [town] = await ask("towns", 8, [west + 360, south, east + 360, north]);
+  assert.ok(Math.abs(town.place[0] - 371.28) < 0.01, town.place);
+});
+
+test("a file that does not come is asked for again; without any, nothing is known", async () => {
+  const files = { "index.json": FILES["index.json"] };
+  const { ask, loaded } = worker(files);
+  assert.equal(await ask("shapes", 1, 1, 0), null);
+  files["0/0/0.json"] = FILES["0/0/0.json"];
+  assert.equal((await ask("shapes", 1, 1, 0)).length, 1);
+  assert.equal(loaded.length, 3);
+  const none = worker({});
+  assert.deepEqual([await none.ask("shapes", 8, 1, 1), await none.ask("towns", 8, [0, 0, 1, 1])], [null, []]);
+  assert.deepEqual([await none.ask("countries"), none.loaded], [[], ["index.json"]]);
+});
+
+const countries = await worker({ "index.json": JSON.parse(source("third_party/map/index.json")) }).ask("countries");
 const named = (name) => countries.find((each) => each.name === name);
-
-test("countries have names in full, and boxes of their largest part", () => {
-  assert.ok(countries.length > 200);
-  for (const name of ["Brazil", "Germany", "Central African Republic", "Bosnia and Herzegovina"]) assert.ok(named(name), name);
-  for (const { name, place, box } of countries) {
-    assert.ok(!/(^|\s)\w+\.(\s|$)/.test(name), `${name} is shortened`);
-    const [west, south, east, north] = box;
-    assert.ok(west < east && south < north && south >= -90 && north <= 90, name);
-    assert.ok(place[0] >= south && place[0] <= north && place[1] >= west && place[1] <= east, name);
-  }
-  const [west, south, east, north] = named("Germany").box;
-  assert.ok(west > 5 && east < 16 && south > 47 && north < 55.5);
-});
-
-test("a country across the antimeridian is one piece", () => {
-  const [west, , east] = named("Russia").box;
-  assert.ok(east > 180 && east - west < 200, `${west} to ${east}`);
-  const fiji = named("Fiji").box;
-  assert.ok(fiji[2] - fiji[0] < 10);
-});
-
-test("rings go on past the antimeridian, and around the pole", () => {
-  const { unwrapped } = land.scope;
-  const across = [[170, 0], [-170, 0], [-170, 10], [170, 10], [170, 0]];
-  assert.deepEqual([...unwrapped(across)].map(([x]) => x), [170, 190, 190, 170, 170]);
-  assert.deepEqual([...unwrapped(across.toReversed())].map(([x]) => x), [170, 170, 190, 190, 170]);
-  const pole = [[-180, -70], [-60, -70], [60, -70], [180, -70], [-180, -70]];
-  const around = [...unwrapped(pole)].map((position) => [...position]);
-  assert.deepEqual(around.slice(-3), [[180, -90], [-180, -90], [-180, -70]]);
-  const plain = [[8, 48], [9, 48], [9, 49], [8, 48]];
-  assert.deepEqual([...unwrapped(plain)].map((position) => [...position]), plain);
-});
-
-test("the largest part is measured whichever way it turns", () => {
-  const square = [[0, 0], [4, 0], [4, 2], [0, 2], [0, 0]];
-  for (const ring of [square, square.toReversed()]) {
-    const { area, middle } = land.scope.measured(ring);
-    assert.deepEqual([area, ...middle], [16, 2, 1]);
-  }
-});
-
-test("tiles are answered by their numbers, once the file is there", async () => {
-  await land.ask({ load: "countries", options: OPTIONS });
-  assert.deepEqual(JSON.parse(JSON.stringify(land.posted)), [
-    { countries: [{ name: "Equatorial Island", place: [20, 20], box: [0, 0, 40, 40] }] },
-  ]);
-  await land.ask({ number: 7, tile: [1, 1, 0] });
-  const { number, features } = land.posted.at(-1);
-  assert.equal(number, 7);
-  assert.ok(features.length > 0);
-  await land.ask({ number: 8, tile: [99, 1, 0] });
-  assert.deepEqual([land.posted.at(-1).number, land.posted.at(-1).features.length], [8, 0]);
-});
-
-test("without its file, a map has no land, and goes on", async () => {
-  for (const answer of [() => Promise.reject(new TypeError("Failed")), async () => new Response("", { status: 404 })]) {
-    const { ask, posted } = worker(answer);
-    await ask({ load: "countries", options: OPTIONS });
-    await ask({ number: 1, tile: [0, 0, 0] });
-    assert.equal(posted[0].countries.length, 0);
-    assert.equal(posted[1].features.length, 0);
-  }
-});
 
 const page = new Page('<div id="map"></div>', { classics: ["leaflet.js"] });
 const { placeButton } = await page.load("map/places.js");

@@ -60,7 +60,8 @@ def take_npm_away(checkout: Checkout) -> None:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
+    """The files of a folder, but for the tiles of the map."""
+    files = (path for path in folder.rglob("*") if path.is_file() and "map" not in path.parts)
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

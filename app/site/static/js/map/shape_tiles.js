@@ -53,7 +53,8 @@ export const ShapeTiles = L.GridLayer.extend({
     L.GridLayer.prototype.onRemove.call(this, map);
   },
 
-  /** Draw what a source has: features(z, x, y) gives those of a tile, or a promise of them. */
+  /** Draw what a source has: features(z, x, y) gives those of a tile, or a promise of them, for which
+   * no other tile waits. */
   setTiles(source) {
     this._source = source;
   },
@@ -68,7 +69,7 @@ export const ShapeTiles = L.GridLayer.extend({
   /** Draw all tiles anew, in place. */
   repaint() {
     for (const { el, coords } of Object.values(this._tiles ?? {})) {
-      schedule(() => this._paint(el, this._wrapCoords(coords)));
+      this._paint(el, this._wrapCoords(coords));
     }
   },
 
@@ -79,15 +80,19 @@ export const ShapeTiles = L.GridLayer.extend({
 
   createTile(coords, done) {
     const canvas = document.createElement("canvas");
-    schedule(async () => {
-      await this._paint(canvas, coords);
-      done(null, canvas);
-    });
+    this._paint(canvas, coords, () => done(null, canvas));
     return canvas;
   },
 
-  async _paint(canvas, coords) {
-    const features = (await this._source?.features(coords.z, coords.x, coords.y)) ?? [];
+  _paint(canvas, { z, x, y }, done = () => {}) {
+    schedule(() => {
+      const given = this._source?.features(z, x, y) ?? [];
+      if (!(given instanceof Promise)) return this._drawOn(canvas, { z, x, y }, given, done);
+      given.then((features) => schedule(() => this._drawOn(canvas, { z, x, y }, features, done)));
+    });
+  },
+
+  _drawOn(canvas, coords, features, done) {
     const size = this.getTileSize();
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     canvas.width = size.x * ratio;
@@ -95,6 +100,7 @@ export const ShapeTiles = L.GridLayer.extend({
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
     this._draw(context, features, { scale: size.x / EXTENT, coords, size: size.x });
+    done();
   },
 });
 

@@ -34,3 +34,8 @@ export function boxOfGeometry(geometry) {
   visit(geometry.coordinates);
   return box;
 }
+
+/** True if two rectangles of a page have something in common. */
+export function overlap(one, other) {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+}
