@@ -170,6 +170,16 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     yield "projects", visitor
     visitor.page.locator("input[name=ids]").first.check()
     yield "projects, one selected", visitor
+    visitor.page.locator(".project-list a").first.focus()
+    visitor.page.locator(".leaflet-tooltip p:not(:empty)").wait_for()
+    yield "projects, where one lies", visitor
+    visitor.go("/projects/new")
+    visitor.page.locator(".as-text summary").click()
+    visitor.page.locator("#geometry").fill(json.dumps(square(50.55, 10.05)))
+    visitor.page.locator("#geometry").blur()
+    visitor.page.locator("#report .notice").wait_for()
+    settle(visitor)
+    yield "new project, in an unexpected place", visitor
     visitor.go("/projects?search=nothing+like+it")
     settle(visitor)
     yield "projects, nothing found", visitor

@@ -121,11 +121,11 @@ test("overlaps say with what and how much, and that not all were compared", asyn
 test("a boundary in an unexpected place is asked about until it is right or swapped", async () => {
   const { report, box, page, used } = await reporting(() => [404, {}]);
   const coordinates = [[[[46.6, 23.9, 7], [46.7, 23.9, 7], [46.6, 24, 7], [46.6, 23.9, 7]]]];
-  const question = { message: "Is this right?", swapped: "In Romania" };
+  const question = { message: "Is this right?", swapped: "Swapped, in Romania." };
   const data = { ...VALID, geometry: { type: "MultiPolygon", coordinates }, question };
   const buttons = () => page.all("#report button").map((button) => button.textContent);
   report.show(data, "text");
-  assert.match(box.textContent, /Is this right\?With latitude and longitude swapped, it would be: In Romania/);
+  assert.match(box.textContent, /Is this right\?Swapped, in Romania\./);
   assert.deepEqual(buttons(), ["Swap latitude and longitude", "It is right"]);
   page.find("#report button").click();
   const turned = [[[[23.9, 46.6, 7], [23.9, 46.7, 7], [24, 46.6, 7], [23.9, 46.6, 7]]]];

@@ -21,7 +21,7 @@ def place_question(
     """Ask about a boundary that lies where no project of the account is, or that would lie among
     them with latitude and longitude swapped. None if there is nothing to ask.
 
-    Returns ``message``, and in ``swapped`` where it would lie, if that is likelier.
+    Returns ``message``, and in ``swapped`` where it would lie so, if that is likelier.
 
     Args:
         place: the middle of the boundary.
@@ -38,7 +38,9 @@ def place_question(
         message = f"None of your {latest}projects is in {country_phrase(country)}."
     else:
         message = f"All your {latest}projects are far from here."
+    there = where_it_lies(*place[::-1])
+    swapped = f"With latitude and longitude swapped, it would lie {there[0].lower()}{there[1:]}."
     return {
         "message": f"{message} Is this the right place?",
-        "swapped": where_it_lies(*place[::-1]) if is_swapped else None,
+        "swapped": swapped if is_swapped else None,
     }

@@ -119,7 +119,7 @@ export class Report {
     };
     box.append(element("p", question.message));
     if (question.swapped) {
-      box.append(element("p", `With latitude and longitude swapped, it would be: ${question.swapped}`));
+      box.append(element("p", question.swapped));
       offer("Swap latitude and longitude", () => this.use(swapped(geometry)));
     }
     offer("It is right", () => {
