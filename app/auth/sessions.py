@@ -38,7 +38,8 @@ _BY_HASH = CompiledQuery(
         User.name,
         User.email_verified_at,
         User.time_zone,
-        User.date_format,
+        User.locale.label("locale"),
+        User.area_unit,
         User.second_factor_since,
         User.operator_since,
         Account.id.label("account_id"),
@@ -86,7 +87,8 @@ class SignedIn:
     role: str
     last_used_at: datetime | None  # as saved, up to a minute late; None for the first use
     time_zone: str | None  # None, like the next, for the browser's
-    date_format: str | None  # app.policy.dates
+    locale: str | None
+    area_unit: str | None  # app.values.formats; None for hectares
     has_second_factor: bool
     # The time until which they must turn one on to stay in the account; None without.
     second_factor_due_at: datetime | None
@@ -165,7 +167,8 @@ def find_session(token: str) -> SignedIn | None:
         role=row.role or "",
         last_used_at=row.last_used_at if row.last_used_at > row.created_at else None,
         time_zone=row.time_zone,
-        date_format=row.date_format,
+        locale=row.locale,
+        area_unit=row.area_unit,
         has_second_factor=row.second_factor_since is not None,
         second_factor_due_at=None if row.account_id is None else due_at(row),
         confirmed_at=row.confirmed_at,

@@ -23,7 +23,10 @@ class User(Base):
     password_hash: Mapped[str | None] = mapped_column(String(200))
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
     time_zone: Mapped[str | None] = mapped_column(String(64))  # Europe/Berlin; None: the browser's
-    date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; None as above
+    # de-AT (app/policy/locales.json); None as above. The column had formats of dates alone once,
+    # and earlier code runs on it.
+    locale: Mapped[str | None] = mapped_column("date_format", String(20))
+    area_unit: Mapped[str | None] = mapped_column(String(10))  # app.values.formats; None: hectares
     # The time since which they have an authenticator app or a passkey; None without one.
     second_factor_since: Mapped[datetime | None] = mapped_column(Timestamp)
     operator_since: Mapped[datetime | None] = mapped_column(Timestamp)  # None: not an operator

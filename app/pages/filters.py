@@ -14,8 +14,8 @@ from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import TIME
+from app.site.formats import field_timestamp, time_field_text
 from app.site.forms import errors_by_field
-from app.site.times import field_timestamp, time_field_text
 from app.values.ids import is_id
 
 _TIMES: Final = ("since", "until")

@@ -7,6 +7,7 @@ from typing import Final
 from app.gazetteer import Town, nearest_town
 from app.geometry.countries import country_at, country_phrase, has_world
 from app.geometry.countries.location import Country
+from app.site import formats
 
 _NEAR_KM: Final = 5
 
@@ -19,7 +20,7 @@ def where_it_lies(longitude: float, latitude: float, country: Country = None) ->
     """
     code = country or country_at(longitude, latitude)
     town = nearest_town(longitude, latitude)
-    words = [f"{_degrees(latitude, 'NS')} {_degrees(longitude, 'EW')}"]
+    words = [formats.degrees(latitude, longitude)]
     if town:
         words.insert(0, _beside(town, code))
     if code:
@@ -33,8 +34,8 @@ def where_it_lies(longitude: float, latitude: float, country: Country = None) ->
 def _beside(town: Town, country: str | None) -> str:
     is_abroad = town.country != country
     name = f"{town.name} in {country_phrase(town.country)}" if is_abroad else town.name
-    return f"near {name}" if town.kilometers < _NEAR_KM else f"{town.kilometers:.0f} km from {name}"
-
-
-def _degrees(number: float, letters: str) -> str:
-    return f"{abs(number):.4f}°\N{NO-BREAK SPACE}{letters[number < 0]}"
+    return (
+        f"near {name}"
+        if town.kilometers < _NEAR_KM
+        else f"{formats.number(town.kilometers)} km from {name}"
+    )

@@ -117,14 +117,13 @@ def rename_person(user_id: str, name: str) -> None:
     person.name, person.updated_at = name, clock.now()
 
 
-def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> None:
-    """Set a person's time zone and date format (``app.policy.dates``); None for those of their
-    browser."""
+def set_formats(user_id: str, **chosen: str | None) -> None:
+    """Set a person's ``locale``, ``time_zone`` and ``area_unit``; None for those of their browser
+    and for hectares."""
     person = db.session.get_one(User, user_id)
-    values = {"time_zone": time_zone, "date_format": date_format}
-    if changes := changes_between({name: getattr(person, name) for name in values}, values):
+    if changes := changes_between({name: getattr(person, name) for name in chosen}, chosen):
         write_person_entry("person.updated", person, changes)
-        set_columns(person, values)
+        set_columns(person, chosen)
 
 
 def set_password(user_id: str, hashed: str, *, address: str | None) -> None:

@@ -131,7 +131,16 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     ),
     "memberships": frozenset({INSERT, DELETE, "role", "joined_at", "invitation_hash"}),
     "users": frozenset(
-        {INSERT, DELETE, "email", "name", "time_zone", "date_format", "email_verified_at"}
+        {
+            INSERT,
+            DELETE,
+            "email",
+            "name",
+            "time_zone",
+            "date_format",
+            "area_unit",
+            "email_verified_at",
+        }
         | {"second_factor_since", "operator_since"}
     ),
     "instance_state": frozenset(

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
 from flask_wtf.csrf import generate_csrf
-from markupsafe import Markup
 from werkzeug.urls import iri_to_uri
 
 from app.auth.memberships import Accounts, accounts_of
@@ -19,10 +18,9 @@ from app.http.urls import AUTHORIZE
 from app.policy.forms import INPUT_LENGTHS
 from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand_permissions, role_permissions
-from app.site import protection, static_files, times
+from app.site import formats, protection, static_files
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.instance_state import shown_message, shown_outbound_off, shown_sign_up
-from app.values.clock import describe_duration
 from app.values.command_name import canopy_command
 from app.values.text import display_text
 from config import Settings
@@ -55,7 +53,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             "has_third_party": static_files.has_third_party,
             "account_pages": ACCOUNT_PAGES,
             "may": _person_may,
-            "times": times.document_attributes(),
+            "format_attributes": formats.document_attributes(),
             "instance_message": shown_message,
         }
     )
@@ -64,11 +62,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         "PASSWORD_LENGTH": PASSWORD_LENGTH,
         "canopy": canopy_command(),
     }
-    app.add_template_filter(times.format_moment, "moment")
-    app.add_template_filter(times.time_element, "time")
-    app.add_template_filter(lambda area: _data(area, format_hectares(area)), "hectares")
-    app.add_template_filter(lambda km: _data(km, f"{km:,.2f} km"), "km")
-    app.add_template_filter(describe_duration, "span")
+    formats.init_app(app)
     app.add_template_filter(article)
 
 
@@ -240,16 +234,3 @@ def _person_may(permission: str) -> bool:
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
     return is_open and permission in expand_permissions(role_permissions(person.role))
-
-
-def _data(number: float, text: str) -> Markup:
-    """Return the element of a number with its unit, which js/times.js rewrites in the reader's
-    format."""
-    return Markup('<data value="{}">{}</data>').format(number, text)
-
-
-def format_hectares(area: float) -> str:
-    """Format an area as ``4,098.41 ha``; below 1 ha to the square meter."""
-    if area == 0:
-        return "0 ha"
-    return f"{area:,.4f} ha" if area < 1 else f"{area:,.2f} ha"

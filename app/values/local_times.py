@@ -1,4 +1,4 @@
-"""Times in the zone and the format that a person has chosen."""
+"""Times in the zone that a person has chosen."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from app.policy.dates import DATE_FORMATS, ZONE_REGIONS
-
-_PLAIN: Final = "iso"
+# Regions that zones are named and grouped by. Zones with other names are outdated.
+_REGIONS: Final = (
+    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
+    *("Indian", "Pacific"),
+)
 
 
 @cache
@@ -18,26 +20,13 @@ def zones_by_region() -> dict[str, tuple[str, ...]]:
     names = sorted(available_timezones())
     return {
         region: tuple(name for name in names if name.startswith(f"{region}/"))
-        for region in ZONE_REGIONS
+        for region in _REGIONS
     } | {"UTC": ("UTC",)}
 
 
 def local_time(moment: datetime, zone: str | None) -> datetime:
     """A time in a zone; in UTC without a zone, or if it is unknown on this machine."""
     return moment.astimezone(_time_zone(zone) if zone else UTC)
-
-
-def format_local_time(moment: datetime, form: str | None) -> str:
-    """Format a local time by one of ``DATE_FORMATS``, to the minute: ``2026-01-31, 14:05``."""
-    return DATE_FORMATS.get(form or _PLAIN, DATE_FORMATS[_PLAIN]).format(
-        year=f"{moment:%Y}",
-        month=f"{moment:%m}",
-        day=f"{moment:%d}",
-        hour=f"{moment:%H}",
-        minute=f"{moment:%M}",
-        hour12=(moment.hour + 11) % 12 + 1,
-        half="AM" if moment.hour < 12 else "PM",
-    )
 
 
 @cache

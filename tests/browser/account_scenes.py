@@ -39,7 +39,7 @@ def account_scenes(chrome: Browser, instance: Instance, **options: Any) -> Itera
     yield from _deletion(visitor)
     visitor.go("/profile")
     visitor.page.get_by_label("Time zone").select_option("Europe/Berlin")
-    visitor.page.locator("[name=date_format]").select_option("dots")
+    visitor.page.locator("[name=locale]").select_option("de-DE")
     visitor.page.locator("[action='/profile/times'] button:not([type])").click()
     yield "profile with a zone", visitor
     yield from _invitations(visitor, chrome, email)

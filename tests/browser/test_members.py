@@ -46,10 +46,10 @@ def test_members_by_keyboard(forester: Visitor, instance: Instance) -> None:
 
 
 def save_times(visitor: Visitor) -> str:
-    """Save the zone and the form of dates. Returns the time that the page then shows."""
+    """Save the zone and the locale. Returns the time that the page then shows."""
     with visitor.page.expect_navigation():
         visitor.page.locator("[action='/profile/times'] button:not([type])").click()
-    return visitor.page.locator("#times ~ p time[title]").inner_text()  # is complete
+    return visitor.page.locator("#formats ~ p time[title]").inner_text()  # is complete
 
 
 def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) -> None:
@@ -60,16 +60,16 @@ def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) 
     offer.get_by_role("button").click()
     assert page.get_by_label("Time zone").input_value() == "Asia/Tokyo"
     page.get_by_label("Time zone").select_option("America/New_York")
-    page.locator("[name=date_format]").select_option("us")
+    page.locator("[name=locale]").select_option("en-US")
     shown = save_times(visitor)
-    expect(page.get_by_role("status")).to_contain_text("Times are shown this way now.")
+    expect(page.get_by_role("status")).to_contain_text("Numbers and dates are shown this way now.")
     now = datetime.now(UTC).astimezone(ZoneInfo("America/New_York"))
     moment = datetime.strptime(shown, "%m/%d/%Y, %I:%M %p")
     assert abs(moment - now.replace(tzinfo=None)) < timedelta(minutes=2)
-    page.locator("[name=date_format]").select_option("")
+    page.locator("[name=locale]").select_option("")
     assert re.fullmatch(rf"{now:%d.%m.%Y}, \d\d:\d\d", save_times(visitor))  # as German browsers do
     page.get_by_label("Time zone").select_option("")
-    page.locator("[name=date_format]").select_option("slashes_12")
+    page.locator("[name=locale]").select_option("en-AU")
     moment = datetime.strptime(save_times(visitor), "%d/%m/%Y, %I:%M %p")
     tokyo = datetime.now(UTC).astimezone(ZoneInfo("Asia/Tokyo"))
     assert abs(moment - tokyo.replace(tzinfo=None)) < timedelta(minutes=2)

@@ -22,11 +22,14 @@ from sqlalchemy import (
     MetaData,
     Numeric,
     Table,
+    select,
 )
 
 from app.db.extensions import db
 from app.db.revisions import FOLDER
 from app.db.snapshots import open_transaction
+from app.models import User
+from app.values.formats import format_in
 from tests.db.later_version import folder_with_revisions
 
 ROWS = 3
@@ -133,6 +136,33 @@ def test_all_rows_are_kept_on_the_way_to_later_tables(
         run_upgrade(directory=folder_with_revisions(tmp_path, True))
         with open_transaction(db.engine.url) as connection:
             assert rows_of(connection, columns) == before
+
+
+@pytest.mark.both
+def test_formats_of_dates_become_locales_that_write_the_same(empty_app: Flask) -> None:
+    noon = datetime(2026, 1, 31, 14, 5, tzinfo=UTC)
+    former = {
+        "iso": "2026-01-31, 14:05",
+        "dots": "31.01.2026, 14:05",
+        "slashes": "31/01/2026, 14:05",
+        "slashes_12": "31/01/2026, 2:05 pm",
+        "us": "01/31/2026, 2:05 PM",
+        "us_24": "01/31/2026, 14:05",
+        None: None,
+    }
+    with empty_app.app_context():
+        run_upgrade(directory=FOLDER, revision=REVISIONS[REVISIONS.index("0109") - 1])
+        with open_transaction(db.engine.url) as connection:
+            users = next(table for table in tables(connection) if table.name == "users")
+            names = [column.name for column in users.columns if not column.nullable]
+            for number, name in enumerate(former):
+                row = {column: value(users, column, number) for column in names}
+                connection.execute(users.insert().values(row | {"date_format": name}))
+        run_upgrade(directory=FOLDER)
+        found = db.session.scalars(select(User.locale).order_by(User.id)).all()
+        db.session.rollback()
+    written = [locale and format_in(locale).moment(noon) for locale in found]
+    assert written == list(former.values())
 
 
 def check(app: Flask) -> None:

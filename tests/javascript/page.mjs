@@ -10,6 +10,12 @@ const STATIC = new URL("../../app/site/static/", import.meta.url);
 const { JSDOM, VirtualConsole } = createRequire(`${process.env.CANOPY_NODE_MODULES}/`)("jsdom");
 const ORIGIN = "https://forest.example.org";
 
+// As a page has it for en-US.
+const FORMAT = {
+  decimal: ".", group: ",", minus: "-", first: 3, second: 3, percents: "{}%", dates: "{month}/{day}/{year}",
+  moments: "{month}/{day}/{year}, {hour12}:{minute} {half}", am: "AM", pm: "PM", area_unit: "hectares",
+};
+
 const texts = new Map();
 const compiled = new Map();
 
@@ -72,12 +78,12 @@ class Clock {
 export class Page {
   /** body: HTML. path: with query and fragment. answer({path, query, options}): what the server says,
    * as [status, body, headers]; a body that is no text is sent as JSON; it may throw, as when there is
-   * no connection. The attributes of the root element are in root. */
-  constructor(body, { path = "/", answer = () => [404, {}], root = "", classics = [], setUp = () => {} } = {}) {
+   * no connection. The attributes of the root element are in root, what differs from the format of en-US in format. */
+  constructor(body, { path = "/", answer = () => [404, {}], root = "", format = {}, classics = [], setUp = () => {} } = {}) {
     this.problems = [];
     const virtualConsole = new VirtualConsole();
     virtualConsole.on("jsdomError", (error) => this.problems.push(error));
-    const html = `<!doctype html><html lang="en" ${root}><body>${body}<div id="toasts"></div></body></html>`;
+    const html = `<!doctype html><html lang="en" data-format='${JSON.stringify({ ...FORMAT, ...format })}' ${root}><body>${body}<div id="toasts"></div></body></html>`;
     this.dom = new JSDOM(html, { url: `${ORIGIN}${path}`, runScripts: "outside-only", pretendToBeVisual: true, virtualConsole });
     this.window = this.dom.window;
     this.document = this.window.document;

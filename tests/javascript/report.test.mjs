@@ -10,21 +10,12 @@ const VALID = { problems: [], warnings: [], area_hectares: 12.345, where: "In Ch
 
 async function reporting(answer) {
   const page = new Page(BODY, { path: "/projects/new", answer, classics: ["leaflet.js"] });
-  const { Report, inHectares } = await page.load("editor/report.js");
+  const { Report } = await page.load("editor/report.js");
   const map = page.window.L.map("map", { center: [48, 8], zoom: 8 });
   const used = [];
   const report = new Report(map, "proj_1", (geometry) => used.push(plain(geometry)));
-  return { page, map, inHectares, report, used, box: page.byId("report") };
+  return { page, map, report, used, box: page.byId("report") };
 }
-
-const { inHectares } = await reporting(() => [200, {}]);
-
-test("small areas keep four decimals", () => {
-  assert.equal(inHectares(0.00051), "0.0005 ha");
-  assert.equal(inHectares(0.9999), "0.9999 ha");
-  assert.equal(inHectares(1.234), "1.23 ha");
-  assert.equal(inHectares(12345.678), "12,345.68 ha");
-});
 
 test("only the last of several quick changes is sent", async () => {
   const { page, report, box } = await reporting(() => [200, { data: VALID }]);
@@ -98,7 +89,7 @@ test("faults are listed, and shown on the map", async () => {
   report.show({ problems, area_hectares: null, overlaps: [] }, "text");
   assert.equal(report.faults.getLayers().length, 1);
   assert.ok(map.getContainer().classList.contains("has-faults"));
-  assert.match(box.textContent, /It crosses itself\. 48\.50000, 8\.20000 Show it/);
+  assert.match(box.textContent, /It crosses itself\. 48\.50000°\sN 8\.20000°\sE Show it/);
   assert.equal(box.querySelector("b"), null);
   page.find("#report button").click();
   assert.deepEqual([map.getCenter().lat, map.getCenter().lng], [48.5, 8.2]);

@@ -151,9 +151,9 @@ def test_both_secrets_work_until_the_former_one_is_ended(
     assert accepts(client, application, new)
     assert accepts(client, application, application.secret)
     until = clock.now() + timedelta(hours=48)
-    assert f"The former secret works until {until:%Y-%m-%d}" in page.text
+    assert f"The former secret works until {until:%m/%d/%Y}" in page.text
     listed = owner.get("/applications").text
-    assert f"The former secret works until {until:%Y-%m-%d}" in listed
+    assert f"The former secret works until {until:%m/%d/%Y}" in listed
     assert new not in listed + owner.get(path_of(application)).text
     assert post(owner, f"{path_of(application)}/former-secret/end").status == 303
     assert "Only the present secret works now." in owner.get(path_of(application)).text

@@ -52,4 +52,4 @@ def test_last_use_is_shown(
     monkeypatch.setattr(clock, "now", lambda: moment)
     api_status(client, response)
     page = browser_of(client).get("/applications")
-    assert f"last used {moment:%Y-%m-%d, %H:%M}" in page.text
+    assert f"last used {moment:%m/%d/%Y, }" in page.text

@@ -49,7 +49,7 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         ("description", "Beech", None, "not set"),
         ("status", "active", "out_of_use", "out of use"),
         ("area_hectares", 1, 1234.5, "1,234.50 ha"),
-        ("expires_at", None, "2026-01-31T14:05:00.000Z", "2026-01-31, 14:05 UTC"),
+        ("expires_at", None, "2026-01-31T14:05:00.000Z", "01/31/2026, 2:05 PM UTC"),
         ("location", None, {"type": "Point", "coordinates": [10.5, 50]}, "50, 10.5 (latitude"),
         ("metadata", {"a": 1, "owner": "x"}, {"a": 1, "owner": "y"}, "Metadata: owner x y"),
         ("metadata", None, {"deep": {"er": [1]}}, 'Metadata: deep not set er: [1]'),

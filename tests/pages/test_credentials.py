@@ -57,7 +57,7 @@ def test_one_is_made_used_and_revoked(client: Client, owner: Browser, path: str)
     page = owner.get(path)
     assert secret not in page.text
     assert f"…{secret[-4:]}" in page.text
-    assert re.search(r"Last used \S+ \S+ UTC from \d+\.", page.text)
+    assert re.search(r"Last used \S+ \S+ [AP]M UTC from \d+\.", page.text)
     assert "1 request in 7 days" in page.text
     assert "See projects and check geometries" in page.text
     revoke = next(form.action for form in page.forms if form.action.endswith("/revoke"))

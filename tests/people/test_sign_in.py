@@ -156,7 +156,7 @@ def test_a_stranger_does_not_lock_out_a_known_browser(
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment + timedelta(minutes=1))
     own.get("/profile")
-    own.submit("/profile/times", time_zone="Europe/Berlin", date_format="us")
+    own.submit("/profile/times", time_zone="Europe/Berlin", locale="en-US")
     own.submit("/logout")
     wrong_attempts(Browser(app), email, WRONG_PASSWORDS + 1)
     assert status(attempt(app, email, PASSWORD)) == 429

@@ -129,7 +129,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/profile/second-factor/off": _FACTOR | {"confirm_password": "not the right one"},
     "/profile/second-factor/passkeys": {"mark": "x", "name": "Phone", "response": "{}"},
     "/profile/deletion": _FACTOR | {"confirm_password": "not it", "confirmation": "not it"},
-    "/profile/times": {"date_format": "iso", "time_zone": "Europe/Berlin"},
+    "/profile/times": {"locale": "sv-SE", "area_unit": "acres", "time_zone": "Europe/Berlin"},
     "/projects/<project_id>/edit": _PROJECT,
     "/projects/archive": _SELECTION,
     "/projects/check": {"geometry": _PROJECT["geometry"], "project_id": ""},

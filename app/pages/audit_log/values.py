@@ -17,6 +17,8 @@ _NAMES: Final = {
     "external_id": "External ID",
     "area_hectares": "Area",
     "project_id": "Project",
+    "locale": "Language and region",
+    "area_unit": "Unit of areas",
     "project_ids": "Projects",
     "ip_allowlist": "Allowed addresses",
     "redirect_uris": "Redirect addresses",
@@ -39,7 +41,9 @@ _UNSET: Final = {
     "expires_at": "never",
     "event_types": "all types",
     "time_zone": "as the browser has it",
-    "date_format": "as the browser has it",
+    "date_format": "as the browser has it",  # of entries from before locales
+    "locale": "as the browser has it",
+    "area_unit": "hectares",
     "second_factor_grace_days": "not required",
 }
 _IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}

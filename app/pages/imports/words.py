@@ -15,7 +15,7 @@ from app.imports.record import country_words, overlap_words
 from app.pages.imports.settings_form import FileReading
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.request_limits import GEOMETRY_POSITIONS
-from app.site.pages import format_hectares
+from app.site.formats import area
 
 # The text of each status, and the class of its tag.
 STATUSES: Final[dict[str, tuple[str, str]]] = {
@@ -100,7 +100,7 @@ def summary(record: Mapping[str, Any]) -> str:
     parts = [f"{counts[name]:,} {words[name].lower()}" for name in words if counts[name]]
     if record["status"] == "ready":
         place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
-        parts[place:place] = overlap_words(record, format_hectares)
+        parts[place:place] = overlap_words(record, area)
     parts += _placeless_phrases(record)
     return ", ".join(parts) or "No features"
 
@@ -197,7 +197,7 @@ def plan_use(record: Mapping[str, Any], plan: str) -> tuple[str, bool] | None:
     total = areas["account"]
     verb = "The account uses" if is_applied else "With this import, the account uses"
     return (
-        f"{verb} {format_hectares(total)} of the {limit:,} ha of its plan, {plan}.",
+        f"{verb} {area(total)} of the {limit:,} ha of its plan, {plan}.",
         total > limit,
     )
 

@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 from app.limits.plan_file import plans
 from app.policy.instance import MESSAGE_KINDS, MESSAGE_LENGTH
 from app.site.form_fields import FormSchema
-from app.site.times import field_timestamp
+from app.site.formats import field_timestamp
 from app.values import clock
 from app.values.schemas import Text, Timestamp
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 import marshmallow as ma
+from flask import request
 from marshmallow import fields, validate
 
-from app.policy.dates import DATE_FORMATS
 from app.site.form_fields import FormSchema, NewPassword, Slug
-from app.values.local_times import format_local_time, zones_by_region
+from app.values.formats import AREA_UNITS, find_locale, format_in, locale_names
+from app.values.local_times import zones_by_region
 from app.values.schemas import Name
 
 _AUTOMATIC: Final = {"": "Browser default"}
@@ -26,9 +28,16 @@ def time_zones() -> dict[str, str | dict[str, str]]:
     return zones
 
 
-def date_formats() -> dict[str, str]:
-    """Return the date formats, each with an example."""
-    return _AUTOMATIC | {name: format_local_time(_EXAMPLE, name) for name in DATE_FORMATS}
+def locales() -> dict[str, str]:
+    """Return the locales by name, each with an example."""
+    names = {"": f"Browser default ({find_locale(request.accept_languages.values())})"}
+    shown = names | locale_names()
+    return {tag: f"{name}: {_example(tag)}" for tag, name in shown.items()}
+
+
+def _example(tag: str) -> str:
+    form = format_in(tag or find_locale(request.accept_languages.values()))
+    return f"{form.number(1234.56, 2)} · {form.moment(_EXAMPLE)}"
 
 
 def _check_zone(name: str) -> None:
@@ -41,11 +50,14 @@ class PasswordSchema(FormSchema):
     new_password = NewPassword()
 
 
-class TimesSchema(FormSchema):
+def _one_of(names: Iterable[str]) -> fields.String:
+    return fields.String(load_default=None, validate=validate.OneOf(names, error=_UNKNOWN))
+
+
+class FormatsSchema(FormSchema):
+    locale = _one_of(locale_names())
+    area_unit = _one_of(AREA_UNITS)
     time_zone = fields.String(load_default=None, validate=_check_zone)
-    date_format = fields.String(
-        load_default=None, validate=validate.OneOf(DATE_FORMATS, error=_UNKNOWN)
-    )
 
 
 class AccountSchema(FormSchema):

@@ -15,9 +15,9 @@ from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound
 from app.pages.profile.forms import (
     AccountSchema,
+    FormatsSchema,
     PasswordSchema,
-    TimesSchema,
-    date_formats,
+    locales,
     time_zones,
 )
 from app.pages.second_factor.step_up import ask_again, asks_for_factor
@@ -53,14 +53,14 @@ def change_name(person: SignedIn) -> Response:
 
 
 @bp.post("/profile/times", signed_in)
-def change_times(person: SignedIn) -> Response:
-    """Choose the time zone, and how dates are written."""
-    draft = sent_draft(TimesSchema())
+def change_formats(person: SignedIn) -> Response:
+    """Choose how numbers and dates are written, the unit of areas and the time zone."""
+    draft = sent_draft(FormatsSchema())
     if not draft.values:
-        return _profile_page(person, times_draft=draft)
+        return _profile_page(person, formats_draft=draft)
     with transaction():
-        service.set_times(person.user_id, **draft.values)
-    return redirect_to("/profile", "Times are shown this way now.")
+        service.set_formats(person.user_id, **draft.values)
+    return redirect_to("/profile", "Numbers and dates are shown this way now.")
 
 
 @bp.post("/profile/password")
@@ -202,15 +202,15 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
 
 def _profile_page(person: SignedIn, **rejected: Draft) -> Response:
     """Return the page with all forms, one of which may have been rejected."""
-    times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
+    chosen = {name: getattr(person, name) or "" for name in ("locale", "area_unit", "time_zone")}
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
     values: dict[str, Any] = {
         "name_draft": Draft({"name": person.name}),
-        "times_draft": Draft(times),
+        "formats_draft": Draft(chosen),
         "password_draft": Draft(),
         "sessions": sessions,
         "time_zones": time_zones(),
-        "date_formats": date_formats(),
+        "locales": locales(),
         "now": clock.now(),
         "has_password": service.find_contact(person.user_id).has_password,
         "asks_for_factor": asks_for_factor(person),

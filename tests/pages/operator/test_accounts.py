@@ -103,7 +103,7 @@ def test_when_an_account_was_last_used(client: Client, operator: Browser) -> Non
     assert "Last used never" in operator.get(f"{PATH}/{unused}").text
     client.get("/v1/projects")
     page = operator.get(f"{PATH}/{client.account_id}")
-    assert re.search(r"Last used \d{4}-\d\d-\d\d, \d\d:\d\d UTC", page.text)
+    assert re.search(r"Last used \d\d/\d\d/\d{4}, \d+:\d\d [AP]M UTC", page.text)
 
 
 def test_members_are_told_from_people_who_have_not_joined(

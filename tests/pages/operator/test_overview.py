@@ -64,7 +64,7 @@ def test_the_last_backup(client: Client, operator: Browser) -> None:
     with client.app.app_context():
         write_entry("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
         db.session.commit()
-    assert re.search(r"Last backup \d{4}-\d\d-\d\d", operator.get("/operator").text)
+    assert re.search(r"Last backup \d\d/\d\d/\d{4}", operator.get("/operator").text)
 
 
 def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:

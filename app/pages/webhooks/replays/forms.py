@@ -9,8 +9,8 @@ from typing import Any, Self
 from werkzeug.datastructures import MultiDict
 
 from app.pages.webhooks.event_groups import chosen_types
+from app.site.formats import field_timestamp
 from app.site.forms import Draft, form_texts
-from app.site.times import field_timestamp
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
 from app.webhooks.replays.service import EventSelection

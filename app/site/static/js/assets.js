@@ -1,5 +1,6 @@
 // The page of all assets.
 
+import { number } from "./formats.js";
 import { AssetsLayer } from "./map/assets_layer.js";
 import { joinListAndMap, overlay, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
@@ -10,7 +11,6 @@ import { toast } from "./toasts.js";
 
 const { L } = window;
 const element = document.getElementById("map");
-const number = new Intl.NumberFormat(undefined);
 const words = (text) => text.replaceAll("_", " ");
 
 function start() {
@@ -54,7 +54,7 @@ function tellWhatIsLeftOut(collection, error) {
   const isAll = error || collection.isAll;
   showNote(
     error,
-    isAll ? "" : `The map shows ${number.format(collection.features.length)} of the assets here. Zoom in to see all.`,
+    isAll ? "" : `The map shows ${number(collection.features.length)} of the assets here. Zoom in to see all.`,
   );
 }
 

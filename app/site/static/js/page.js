@@ -1,6 +1,6 @@
 // What every page does: times in the reader's zone, the appearance, copying and saving.
 
-import { localizeFields, localize } from "./times.js";
+import { localizeFields, localizeTimes } from "./formats.js";
 import { toast } from "./toasts.js";
 import { sendWaiting } from "./waiting.js";
 
@@ -79,7 +79,7 @@ if (owner) sendWaiting();
 
 for (const group of document.querySelectorAll(".appearance, [data-copy], [data-save]")) group.hidden = false;
 showTheme();
-localize(document);
+localizeTimes(document);
 localizeFields();
 showProblem();
 
@@ -88,7 +88,7 @@ showProblem();
 let focused = null;
 document.addEventListener("htmx:before:request", () => (focused = document.activeElement));
 document.addEventListener("htmx:after:swap", () => {
-  localize(document);
+  localizeTimes(document);
   if (!focused || focused.isConnected) return;
   const same = focused.id ? document.getElementById(focused.id) : null;
   (document.querySelector("[aria-invalid]") ?? same ?? document.getElementById("results"))?.focus();

@@ -1,5 +1,6 @@
 // The page of projects.
 
+import { area, number } from "./formats.js";
 import { joinListAndMap, overlay, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
@@ -10,8 +11,6 @@ import { toast } from "./toasts.js";
 
 const { L } = window;
 const element = document.getElementById("map");
-const number = new Intl.NumberFormat(undefined);
-const hectares = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 
 function start() {
   const map = createMap(element);
@@ -28,7 +27,7 @@ function start() {
     row: "li[data-id]",
     show,
     showRow: (row) => show(layer.find(row?.dataset.id)),
-    label: ({ properties }) => `${properties.name}, ${hectares.format(properties.area_hectares)} ha`,
+    label: ({ properties }) => `${properties.name}, ${area(properties.area_hectares)}`,
     card,
     more: whereItLies,
     filtersChanged: () => layer.load(),
@@ -39,8 +38,7 @@ function card({ id, properties }) {
   const link = textElement("a", properties.name);
   link.href = `/projects/${id}`;
   const box = document.createElement("div");
-  const area = `${hectares.format(properties.area_hectares)} ha · ${properties.status}`;
-  box.append(link, textElement("p", area));
+  box.append(link, textElement("p", `${area(properties.area_hectares)} · ${properties.status}`));
   return box;
 }
 
@@ -49,7 +47,7 @@ function tellWhatIsLeftOut(collection, error) {
   const isAll = error || all <= shown;
   showNote(
     error,
-    isAll ? "" : `The map shows the ${number.format(shown)} largest of ${number.format(all)} projects here. Zoom in to see the others.`,
+    isAll ? "" : `The map shows the ${number(shown)} largest of ${number(all)} projects here. Zoom in to see the others.`,
   );
 }
 

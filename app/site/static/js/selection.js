@@ -1,7 +1,7 @@
 // The rows that are selected in a list. The bar below the list says how many; without any it is
 // not there.
 
-const number = new Intl.NumberFormat(undefined);
+import { number } from "./formats.js";
 
 export function showSelection() {
   const count = document.querySelectorAll("#results input[name=ids]:checked").length;
@@ -9,7 +9,7 @@ export function showSelection() {
   const bar = document.getElementById("selection-bar");
   if (!bar) return;
   bar.hidden = count === 0;
-  document.getElementById("selected-count").textContent = `${number.format(count)} selected`;
+  document.getElementById("selected-count").textContent = `${number(count)} selected`;
 }
 
 document.addEventListener("change", ({ target }) => {

@@ -1,16 +1,14 @@
 // The form that uploads a file: dropping it, its size, progress, and what the server says of it.
 
+import { bytes } from "./formats.js";
 import { toast } from "./toasts.js";
 
 const form = document.getElementById("upload");
 const input = document.getElementById("file");
 const zone = document.getElementById("drop-zone");
-const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 let request = null;
 
 const part = (id) => document.getElementById(id);
-const megabytes = (bytes) => number.format(bytes / 1024 / 1024);
-const size = (bytes) => (bytes < 1024 * 1024 ? `${number.format(bytes / 1024)} KB` : `${megabytes(bytes)} MB`);
 
 function showProblem(message) {
   const box = part("file-error");
@@ -25,10 +23,10 @@ function checkFile() {
   const [file] = input.files;
   const chosen = part("file-chosen");
   chosen.hidden = !file;
-  chosen.textContent = file ? `${file.name} (${size(file.size)})` : "";
+  chosen.textContent = file ? `${file.name} (${bytes(file.size)})` : "";
   let problem = "";
   if (file && file.size > Number(form.dataset.most)) {
-    problem = `The file has ${megabytes(file.size)} MB, and can have ${form.dataset.size}. Split it into several, or simplify it.`;
+    problem = `The file has ${bytes(file.size)}, and can have ${form.dataset.size}. Split it into several, or simplify it.`;
   } else if (file && file.size === 0) problem = "The file is empty.";
   showProblem(problem);
   return Boolean(file) && !problem;
@@ -44,7 +42,7 @@ function showSending(isSending) {
 function showProgress({ loaded, total }) {
   part("sending-bar").value = (100 * loaded) / total;
   part("sending-words").textContent =
-    loaded < total ? `Uploading: ${megabytes(loaded)} of ${megabytes(total)} MB` : "Uploaded. The server stores the file…";
+    loaded < total ? `Uploading: ${bytes(loaded)} of ${bytes(total)}` : "Uploaded. The server stores the file…";
 }
 
 function send() {

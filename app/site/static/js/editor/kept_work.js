@@ -1,6 +1,6 @@
 // Unsaved work, kept in this browser: nothing is lost when the session or the connection ends.
 
-import { localize } from "../times.js";
+import { localizeTimes } from "../formats.js";
 
 const SUBMITTED = "canopy submitted";
 const PREFIX = "canopy work ";
@@ -50,7 +50,7 @@ export class KeptWork {
     const when = document.createElement("time");
     when.dateTime = found.at;
     document.getElementById("kept-at").append(when);
-    localize(box);
+    localizeTimes(box);
     box.hidden = false;
     box.addEventListener("click", ({ target }) => {
       if (target.id === "kept-drop") this.drop();

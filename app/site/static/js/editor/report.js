@@ -1,6 +1,6 @@
 // What the server says of the boundary while it is drawn: hectares, faults with their places, overlaps.
 
-import { withDigits } from "../times.js";
+import { area, degrees, percent, sentence } from "../formats.js";
 
 const { L } = window;
 const WAIT = 250; // milliseconds after the last change
@@ -22,8 +22,6 @@ const WARNINGS = {
   several_countries: ["part in another country", "parts in another country"],
   countries_not_checked: ["shape too complex to compare with countries", ""],
 };
-
-export const inHectares = (area) => `${withDigits(area < 1 ? 4 : 2).format(area)} ha`;
 
 function swapped({ type, coordinates }) {
   const turn = (value) => (Array.isArray(value[0]) ? value.map(turn) : [value[1], value[0], ...value.slice(2)]);
@@ -97,9 +95,9 @@ export class Report {
     } else if (data.area_hectares === null) {
       box.replaceChildren(element("p", text.trim() ? "" : "No boundary yet. Draw it on the map, or paste it below.", "quiet"));
     } else {
-      const area = element("p", inHectares(data.area_hectares), "area");
+      const size = element("p", area(data.area_hectares), "area");
       const where = element("p", data.where);
-      box.replaceChildren(area, where, ...this._question(data), ...this._overlaps(data), ...this._warnings(data));
+      box.replaceChildren(size, where, ...this._question(data), ...this._overlaps(data), ...this._warnings(data));
     }
   }
 
@@ -137,12 +135,12 @@ export class Report {
   }
 
   _fault({ message, coordinates }) {
-    const item = element("li", message);
+    const item = element("li", sentence(message));
     if (!coordinates) return item;
     const place = [coordinates[1], coordinates[0]];
-    item.append(" ", element("span", place.map((degrees) => degrees.toFixed(5)).join(", "), "quiet numbers"));
+    item.append(" ", element("span", degrees(...place, 5), "quiet numbers"));
     const mark = L.circleMarker(place, { radius: 9, className: "fault", pmIgnore: true, snapIgnore: true });
-    mark.bindTooltip(element("span", message)).addTo(this.faults);
+    mark.bindTooltip(element("span", sentence(message))).addTo(this.faults);
     const button = element("button", "Show it", "link");
     button.type = "button";
     button.addEventListener("click", () => {
@@ -172,7 +170,7 @@ export class Report {
     this.faults.clearLayers();
     for (const { message, coordinates: [longitude, latitude] } of warnings) {
       const mark = L.circleMarker([latitude, longitude], { radius: 7, className: "warning", pmIgnore: true, snapIgnore: true });
-      mark.bindTooltip(element("span", message)).addTo(this.faults);
+      mark.bindTooltip(element("span", sentence(message))).addTo(this.faults);
     }
     this.map.fitBounds(this.faults.getBounds(), { maxZoom: 16, animate: false });
   }
@@ -182,13 +180,13 @@ export class Report {
       return [element("p", complete ? "Valid, and overlaps with no other project." : "Valid.", "quiet")];
     }
     const list = element("ul", "");
-    for (const { project_id: id, name, overlap_hectares: area, share } of overlaps) {
+    for (const { project_id: id, name, overlap_hectares: hectares, share } of overlaps) {
       const item = element("li", "");
       const link = element("a", name);
       link.href = `/projects/${id}`;
       link.target = "_blank";
       link.dir = "auto";
-      item.append(link, ` by ${inHectares(area)} (${(share * 100).toFixed(1)}%)`);
+      item.append(link, ` by ${area(hectares)} (${percent(share)})`);
       list.append(item);
     }
     return [element("p", "Valid, but overlaps with:", ""), list];

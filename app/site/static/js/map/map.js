@@ -1,5 +1,6 @@
 // A map as all pages have it: backgrounds, scale, coordinates, the reader's position.
 
+import { degrees } from "../formats.js";
 import { addBackgrounds } from "./backgrounds.js";
 
 const { L } = window;
@@ -72,7 +73,7 @@ function coordinates() {
     box.setAttribute("aria-hidden", "true");
     map.on("mousemove", ({ latlng }) => {
       const place = latlng.wrap();
-      box.textContent = `${place.lat.toFixed(5)}, ${place.lng.toFixed(5)}`;
+      box.textContent = degrees(place.lat, place.lng, 5);
     });
     map.on("mouseout", () => (box.textContent = ""));
     return box;
