@@ -14,7 +14,7 @@ _STEPS: Final = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)  # from 2 on, their halves are w
 class Series(NamedTuple):
     """Numbers of one kind, one for each column, or None.
 
-    ``look`` is a class of ``css/chart.css``: ``main``, ``good``, ``bad`` or ``other``.
+    ``look`` is a class of ``css/account.css``: ``main``, ``good``, ``bad`` or ``other``.
     """
 
     label: str

@@ -136,15 +136,12 @@ def sign_up(*, in_change: bool = False) -> str:
     Args:
         in_change: as in ``read_state``.
     """
-    setting = _tracked_setting()
-    return (
-        setting if setting == CLOSED else _narrow_setting(setting, read_state(in_change=in_change))
-    )
+    return _sign_up_in(read_state(in_change=in_change))
 
 
 def shown_sign_up() -> str:
     """Return the same for pages, up to ``STATE_SECONDS`` old."""
-    return _narrow_setting(_tracked_setting(), _recent_state().get())
+    return _sign_up_in(_recent_state().get())
 
 
 def shown_outbound_off() -> bool:
@@ -165,12 +162,8 @@ def shown_backgrounds() -> tuple[str, ...]:
     return _recent_state().get().backgrounds
 
 
-def _narrow_setting(setting: str, state: State) -> str:
-    return CLOSED if state.sign_up_closed_at else setting
-
-
-def _tracked_setting() -> str:
-    return current_settings().sign_up
+def _sign_up_in(state: State) -> str:
+    return CLOSED if state.sign_up_closed_at else current_settings().sign_up
 
 
 def _recent_state() -> _RecentState:

@@ -31,15 +31,9 @@ bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
 
 
-@bp.get("/settings/deletion", of_account("admin", owners_only=True))
+@bp.route("/settings/deletion", of_account("admin", owners_only=True), methods=["GET", "POST"])
 def account_deletion(principal: Principal) -> Response:
-    """Delete the account, or cancel its scheduled deletion."""
-    return _account_page(principal, Draft())
-
-
-@bp.post("/settings/deletion", of_account("admin", owners_only=True))
-def schedule(principal: Principal) -> Response:
-    """Schedule the deletion of the account."""
+    """Schedule the deletion of the account, or show how to cancel it."""
     draft = sent_draft(ConfirmationSchema(read_account(principal.account_id)["slug"]))
     if not draft.values:
         return _account_page(principal, draft)
@@ -81,13 +75,7 @@ def of_any_account(person: SignedIn, slug: str) -> Response:
     return redirect_to("/settings/deletion")
 
 
-@person_bp.get("/profile/deletion", signed_in)
-def person(person: SignedIn) -> Response:
-    """Delete your own profile."""
-    return _person_page(person, Draft())
-
-
-@person_bp.post("/profile/deletion", signed_in)
+@person_bp.route("/profile/deletion", signed_in, methods=["GET", "POST"])
 def delete(person: SignedIn) -> Response:
     """Delete the signed-in person."""
     draft = sent_draft(ConfirmationSchema(person.email))

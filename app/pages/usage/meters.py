@@ -57,7 +57,7 @@ class Meter(NamedTuple):
 
     @property
     def level(self) -> str:
-        """How near the limit it is, as a class of ``css/usage.css``."""
+        """How near the limit it is, as a class of ``css/account.css``."""
         reached = sum(self.percent >= threshold for threshold in USAGE_THRESHOLDS)
         return ("", "near", "near", "over" if self.refuses else "near")[reached]
 
