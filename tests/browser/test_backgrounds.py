@@ -1,0 +1,188 @@
+"""Backgrounds and overlays of maps, from a server of tiles on this machine."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+from werkzeug.serving import make_server
+
+from app.db.connections import close_all
+from app.factory import create_app
+from config import load_settings
+from tests.browser.conftest import Instance, Owner, Visitor, sign_up
+from tests.browser.operator_scenes import confirm
+from tests.browser.tiles import TileServer, tile_of, tile_server
+from tests.make import new_email
+from tests.waiting import wait_for
+
+LAYERS = """
+[[layer]]
+name = "Roads"
+url = "{url}/roads/{{z}}/{{x}}/{{y}}.png"
+attribution = 'The county <a href="https://example.org/">Example</a><img src="{url}/attack">'
+[[layer]]
+name = "Survey"
+url = "{url}/survey?map=a"
+wms_layers = "one,two"
+[[layer]]
+name = "Loss"
+url = "{url}/loss/{{z}}/{{x}}/{{y}}.png"
+overlay = true
+opacity = 0.6
+legend = "Pink: lost since 2001. A signal, not a finding."
+"""
+
+
+@pytest.fixture(scope="module")
+def tiles() -> Iterator[TileServer]:
+    with tile_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def mapped(instance: Instance, scratch: Path, tiles: TileServer) -> Iterator[Instance]:
+    """The same instance, on another port with layers of its own."""
+    (path := scratch / "layers.toml").write_text(LAYERS.format(url=tiles.url))
+    app = create_app(load_settings(instance.environment | {"MAP_LAYERS": str(path)}))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield replace(instance, url=f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+    with app.app_context():
+        close_all()
+
+
+@pytest.fixture
+def reader(chrome: Browser, mapped: Instance, tiles: TileServer) -> Iterator[Owner]:
+    owner = Owner(chrome, mapped)
+    owner.expected.append(f"{tiles.url}/(roads|survey|loss)")
+    tiles.take()
+    yield owner
+    owner.leave()
+
+
+def switch(page: Page) -> Locator:
+    """The switch of the map, opened."""
+    box = page.locator(".map-layers")
+    if box.get_attribute("open") is None:
+        box.locator("summary").click()
+    return box
+
+
+def check_asked(page: Page, server: TileServer, *words: str) -> None:
+    """Wait until tiles of these layers have come, and check that no others were asked for."""
+    for word in words:
+        expect(page.locator(f"img.leaflet-tile-loaded[src*='/{word}']").first).to_be_attached()
+    expect(page.locator("img.leaflet-tile:not(.leaflet-tile-loaded)")).to_have_count(0)
+    assert server.take() == set(words)
+
+
+def test_each_layer_asks_its_own_addresses(reader: Owner, tiles: TileServer) -> None:
+    page = reader.go("/projects")
+    wait_for(lambda: tiles.asked)
+    path, referrer = tiles.asked[0]
+    assert re.fullmatch(r"/roads/\d+/\d+/\d+\.png", path)
+    assert referrer == f"{reader.instance.url}/"
+    expect(page.locator(".leaflet-control-attribution")).to_contain_text("The county Example")
+    link = page.get_by_role("link", name="Example", exact=True)
+    expect(link).to_have_attribute("href", "https://example.org/")
+    expect(page.locator("img.leaflet-tile-loaded").first).to_be_visible()
+    check_asked(page, tiles, "roads")
+
+    switch(page).get_by_label("Survey").check()
+    wait_for(lambda: tiles.asked)
+    query = parse_qs(tiles.asked[0][0].partition("?")[2])
+    assert (query["map"], query["layers"], query["request"]) == (["a"], ["one,two"], ["GetMap"])
+    check_asked(page, tiles, "survey")
+
+    box = switch(page)
+    expect(box.get_by_text("Pink: lost since 2001.")).to_be_visible()
+    box.get_by_label("Loss", exact=True).check()
+    check_asked(page, tiles, "loss")
+    layer = page.locator(".leaflet-tile-pane .leaflet-layer", has=page.locator("img[src*=loss]"))
+    expect(layer).to_have_css("opacity", "0.6")
+    box.get_by_label("Opacity of Loss").fill("30")
+    expect(layer).to_have_css("opacity", "0.3")
+
+    reader.go("/projects/new")  # another page, with the choice
+    check_asked(page, tiles, "survey", "loss")
+    expect(switch(page).get_by_label("Survey")).to_be_checked()
+    expect(page.get_by_label("Opacity of Loss")).to_have_value("30")
+    box.get_by_label("Loss", exact=True).uncheck()
+    box.get_by_label("Blank").check()
+    expect(page.locator("img.leaflet-tile")).to_have_count(0)
+    tiles.take()
+    page = reader.go("/projects")
+    expect(page.locator(".country-name").first).to_be_visible()
+    assert tiles.take() == set()
+
+
+def test_a_layer_that_does_not_come_is_told_until_it_does(reader: Owner, tiles: TileServer) -> None:
+    note = reader.page.locator(".layer-note")
+    tiles.refused = {"roads", "loss"}
+    page = reader.go("/projects")
+    expect(note).to_have_text("Roads: the server refuses, or does not reply.")
+    switch(page).get_by_label("Loss", exact=True).check()
+    expect(note).to_have_text("Roads, Loss: the server refuses, or does not reply.")
+    tiles.refused = {"loss"}
+    page.get_by_role("button", name="Zoom in").click()
+    expect(note).to_have_text("Loss: the server refuses, or does not reply.")
+    switch(page).get_by_label("Loss", exact=True).uncheck()
+    expect(note).to_be_empty()
+    tiles.refused = set()
+
+
+def test_the_switch_is_used_by_keyboard(reader: Owner) -> None:
+    page = reader.go("/projects/new")
+    button = page.locator(".map-layers summary")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Roads")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Survey")).to_be_checked()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(page.get_by_label("Survey")).to_be_hidden()
+
+
+def test_an_operator_turns_a_background_on(chrome: Browser, instance: Instance) -> None:
+    visitor, email = Visitor(chrome, instance), new_email()
+    visitor.expected.append("https://tile.openstreetmap.org/")
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.headers.get("referer", ""))
+        route.fulfill(status=200, content_type="image/png", body=tile_of("osm"))
+
+    visitor.context.route("https://tile.openstreetmap.org/**", answer)
+    sign_up(visitor, email)
+    instance.canopy("operator", "add", email)
+    page = visitor.go("/projects/new")
+    page.get_by_role("link", name="Turn on a background").click()
+    assert (visitor.path, asked) == ("/operator/map", [])
+    page.get_by_role("link", name="Show sample of OpenStreetMap").click()
+    expect(page.get_by_role("img", name="Sample of OpenStreetMap")).to_be_visible()
+    wait_for(lambda: len(asked) == 2)
+    visitor.press("Turn on OpenStreetMap")
+    confirm(visitor)
+    expect(page.get_by_text("OpenStreetMap is on.")).to_be_visible()
+    asked.clear()
+    visitor.go("/projects/new")
+    expect(page.locator("img.leaflet-tile-loaded").first).to_be_attached()
+    assert set(asked) == {f"{instance.url}/"}
+    expect(page.locator(".leaflet-control-attribution")).to_contain_text(
+        "OpenStreetMap contributors"
+    )
+    visitor.go("/operator/map")
+    visitor.press("Turn off OpenStreetMap")
+    expect(page.get_by_text("OpenStreetMap is off.")).to_be_visible()
+    visitor.leave()
