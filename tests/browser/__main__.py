@@ -13,7 +13,7 @@ from tests.browser.chromium import chromium
 from tests.browser.conftest import DESKTOP, PHONE, running_instance
 from tests.browser.connection_scenes import connection_scenes
 from tests.browser.guide_scenes import guide_scenes
-from tests.browser.operator_scenes import operator_scenes
+from tests.browser.operator_scenes import map_scenes, operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
 from tests.browser.single_sign_on_scenes import single_sign_on_scenes, sso_instance
@@ -37,6 +37,7 @@ def main(folder: Path) -> None:
                 connection_scenes(chrome, instance, **options),
                 second_factor_scenes(chrome, instance, **options),
                 operator_scenes(chrome, instance, **options),
+                map_scenes(chrome, instance, **options),
                 guide_scenes(chrome, instance, **options),
                 single_sign_on_scenes(chrome, other, **options),
             )

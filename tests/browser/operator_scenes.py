@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.browser.conftest import Instance, Owner, Visitor, sign_up
 from tests.browser.second_factor import forget_confirmations
+from tests.browser.tiles import instance_with_layers, tile_of, tile_server
 from tests.make import new_email
 from tests.make.browser import PASSWORD
 
@@ -27,6 +30,7 @@ def operator_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iter
     yield from _overview(visitor)
     forget_confirmations(instance)
     yield from _lists(visitor)
+    yield from _maps(visitor)
     yield from _message(visitor, stranger)
     visitor.leave()
     stranger.leave()
@@ -74,6 +78,46 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     yield "operator, log", visitor
     visitor.go("/operator/log?action=instance.restored&since=yesterday")
     yield "operator, log with wrong filters", visitor
+
+
+def _maps(visitor: Visitor) -> Iterator[Scene]:
+    visitor.expected.append("https://tile.openstreetmap.org/")
+    picture = {"content_type": "image/png", "body": tile_of("osm")}
+    visitor.context.route("https://tile.openstreetmap.org/**", lambda tile: tile.fulfill(**picture))
+    visitor.go("/operator/map?sample=osm")
+    yield "operator, maps with a sample", visitor
+    for name in ("OpenStreetMap", "OpenTopoMap"):
+        visitor.press(f"Turn on {name}")
+        confirm(visitor)
+        visitor.page.get_by_text(f"{name} is on.").wait_for()
+    yield "operator, maps with backgrounds", visitor
+    visitor.go("/projects/new")
+    visitor.page.locator(".map-layers summary").click()
+    yield "map with its switch open", visitor
+    for name in ("OpenStreetMap", "OpenTopoMap"):
+        visitor.go("/operator/map")
+        visitor.press(f"Turn off {name}")
+        visitor.page.get_by_text(f"{name} is off.").wait_for()
+
+
+def map_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
+    """Maps with layers of the settings, and with one that does not come."""
+    with (
+        TemporaryDirectory() as folder,
+        tile_server() as tiles,
+        instance_with_layers(instance, Path(folder), tiles) as mapped,
+    ):
+        visitor = Owner(chrome, mapped, **options)
+        visitor.expected.append(tiles.url)
+        page = visitor.go("/projects")
+        page.locator(".map-layers summary").click()
+        page.get_by_label("Loss", exact=True).check()
+        yield "map with an overlay", visitor
+        tiles.refused = {"roads", "loss"}
+        visitor.go("/projects/new")
+        page.locator(".layer-note", has_text="Roads").filter(has_text="Loss").wait_for()
+        yield "map without its layers", visitor
+        visitor.leave()
 
 
 def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:

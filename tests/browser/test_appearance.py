@@ -16,7 +16,7 @@ from tests.browser.account_scenes import account_scenes
 from tests.browser.conftest import DESKTOP, PHONE, Instance, Visitor
 from tests.browser.connection_scenes import connection_scenes
 from tests.browser.guide_scenes import guide_scenes
-from tests.browser.operator_scenes import operator_scenes
+from tests.browser.operator_scenes import map_scenes, operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
 from tests.captured import captured
@@ -37,6 +37,7 @@ RULES = {
     [
         *(scenes, account_scenes, connection_scenes, second_factor_scenes, operator_scenes),
         guide_scenes,
+        map_scenes,
     ],
 )
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_every_page_is_accessible(
     part: Callable[..., Iterator[tuple[str, Visitor]]],
 ) -> None:
     seen, faults = faults_of(part(chrome, instance, color_scheme=scheme, viewport=viewport))
-    assert len(seen) >= (25 if part is scenes else 10)
+    assert len(seen) >= {scenes: 25, map_scenes: 2}.get(part, 10)
     assert faults == []
 
 

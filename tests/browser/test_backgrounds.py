@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
-from werkzeug.serving import make_server
 
-from app.db.connections import close_all
-from app.factory import create_app
-from config import load_settings
 from tests.browser.conftest import Instance, Owner, Visitor, sign_up
 from tests.browser.operator_scenes import confirm
-from tests.browser.tiles import TileServer, tile_of, tile_server
+from tests.browser.tiles import TileServer, instance_with_layers, tile_of, tile_server
 from tests.make import new_email
 from tests.waiting import wait_for
-
-LAYERS = """
-[[layer]]
-name = "Roads"
-url = "{url}/roads/{{z}}/{{x}}/{{y}}.png"
-attribution = 'The county <a href="https://example.org/">Example</a><img src="{url}/attack">'
-[[layer]]
-name = "Survey"
-url = "{url}/survey?map=a"
-wms_layers = "one,two"
-[[layer]]
-name = "Loss"
-url = "{url}/loss/{{z}}/{{x}}/{{y}}.png"
-overlay = true
-opacity = 0.6
-legend = "Pink: lost since 2001. A signal, not a finding."
-"""
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +25,8 @@ def tiles() -> Iterator[TileServer]:
 
 @pytest.fixture(scope="module")
 def mapped(instance: Instance, scratch: Path, tiles: TileServer) -> Iterator[Instance]:
-    """The same instance, on another port with layers of its own."""
-    (path := scratch / "layers.toml").write_text(LAYERS.format(url=tiles.url))
-    app = create_app(load_settings(instance.environment | {"MAP_LAYERS": str(path)}))
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield replace(instance, url=f"http://127.0.0.1:{server.server_port}")
-    server.shutdown()
-    server.server_close()
-    with app.app_context():
-        close_all()
+    with instance_with_layers(instance, scratch, tiles) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""A server of map tiles on this machine, which writes down what it is asked."""
+"""A server of map tiles on this machine, which writes down what it is asked, and an instance whose
+maps have its layers."""
 
 from __future__ import annotations
 
@@ -7,7 +8,33 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from werkzeug.serving import make_server
+
+from app.db.connections import close_all
+from app.factory import create_app
+from config import load_settings
+from tests.browser.conftest import Instance
+
+LAYERS = """
+[[layer]]
+name = "Roads"
+url = "{url}/roads/{{z}}/{{x}}/{{y}}.png"
+attribution = 'The county <a href="https://example.org/">Example</a><img src="{url}/attack">'
+[[layer]]
+name = "Survey"
+url = "{url}/survey?map=a"
+wms_layers = "one,two"
+[[layer]]
+name = "Loss"
+url = "{url}/loss/{{z}}/{{x}}/{{y}}.png"
+overlay = true
+opacity = 0.6
+legend = "Pink: lost since 2001. A signal, not a finding."
+"""
 
 
 class TileServer(ThreadingHTTPServer):
@@ -64,6 +91,21 @@ def tile_of(word: str) -> bytes:
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in chunks
     )
+
+
+@contextmanager
+def instance_with_layers(instance: Instance, folder: Path, tiles: TileServer) -> Iterator[Instance]:
+    """The same instance, on another port with layers of its own: *Roads* as XYZ, *Survey* as a WMS,
+    and *Loss* over them."""
+    (path := folder / "layers.toml").write_text(LAYERS.format(url=tiles.url))
+    app = create_app(load_settings(instance.environment | {"MAP_LAYERS": str(path)}))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield replace(instance, url=f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+    with app.app_context():
+        close_all()
 
 
 @contextmanager

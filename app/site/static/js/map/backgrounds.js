@@ -130,6 +130,7 @@ function addSwitch(map, { backgrounds, background, overlays, choice, showBackgro
       box.open = false;
       button.focus();
     });
+    box.addEventListener("toggle", () => (panel.style.maxHeight = `${map.getSize().y - 60}px`));
     map.on("click", () => (box.open = false));
     return box;
   };
