@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, request
 
+from app.basemap import own_basemap
 from app.http.middleware import IMAGE_ORIGINS
 from app.policy.backgrounds import PRESETS
 from app.settings.current import current_settings
@@ -22,13 +23,27 @@ def init_app(app: Flask) -> None:
 def shown_layers() -> list[Layer]:
     """Return the layers in the order in which they are offered; the first background is shown
     first. The land that each map can draw by itself is none of them."""
+    return [*_own_layers(), *chosen_layers(shown_backgrounds())]
+
+
+def chosen_layers(names: Iterable[str]) -> list[Layer]:
+    """Return the layers of the settings, else the presets with these names."""
     settings = current_settings()
     if settings.map_layers:
         return list(settings.map_layers)
     if url := settings.map_tile_url:
         title = f"Map of {urlsplit(url).netloc.removeprefix('{s}.')}"
         return [Layer("tiles", title, url, attribution=settings.map_tile_attribution)]
-    return [preset_layer(name) for name in shown_backgrounds()]
+    return [preset_layer(name) for name in names]
+
+
+def _own_layers() -> list[Layer]:
+    """Return the map of this instance's own region, if there is one."""
+    own = own_basemap()
+    if own is None:
+        return []
+    layer = Layer("own", "Own map", own.url, "pmtiles", attribution=own.attribution)
+    return [layer._replace(max_zoom=own.max_zoom)]
 
 
 def sample_tiles(name: str) -> list[str]:

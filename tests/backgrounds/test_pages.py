@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from html import unescape
+from pathlib import Path
 from typing import Any
 
+from app.basemap.own import FILE
 from app.settings.map_layers import preset_layer
+from tests.basemap.planet import make_planet
 from tests.make import Browser, Client, second_app, signed_in_browser
 
 IMAGES = "; img-src 'self' data:"
@@ -42,6 +45,17 @@ def test_the_only_layer_of_settings(client: Client) -> None:
     assert (layer["url"], layer["attribution"]) == (tiles, "<b>Us</b>")
     assert layer["title"] == "Map of tile.example.org:8443"
     assert origins == "https://*.tile.example.org:8443"
+
+
+def test_the_map_of_this_instance_is_first(client: Client, tmp_path: Path) -> None:
+    make_planet(tmp_path / FILE, max_zoom=6)
+    tiles = "https://tile.example.org/{z}/{x}/{y}.png"
+    with second_app(client.app, instance_path=tmp_path, map_tile_url=tiles) as made:
+        browser = signed_in_browser(made, client.owner_id, client.account_id)
+        [own, _], origins = layers_of(browser)
+    assert (own["title"], own["type"], own["max_zoom"]) == ("Own map", "pmtiles", 6)
+    assert browser.get(own["url"]).status == 200
+    assert origins == "https://tile.example.org"
 
 
 def test_by_default_there_is_none(client: Client) -> None:

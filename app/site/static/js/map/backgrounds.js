@@ -28,7 +28,6 @@ export function addBackgrounds(map) {
   const showBackground = async (wanted) => {
     for (const layer of made.values()) if (!(await layer).options.isOverlay) (await layer).remove();
     background = wanted;
-    map.getContainer().dataset.background = wanted.name;
     const layer = await make(wanted);
     if (background === wanted) layer.addTo(map);
   };
@@ -57,7 +56,8 @@ async function tiles(layer, tell) {
   };
   if (layer.type === "pmtiles") {
     const { basemapLayer } = await import("./basemap_layer.js");
-    return basemapLayer(layer.url, options);
+    const own = basemapLayer(layer.url, { ...options, maxZoom: layer.max_zoom });
+    return own.on({ tileerror: () => tell(layer.title, true), remove: () => tell(layer.title, false) });
   }
   const wms = { layers: layer.wms_layers, format: "image/png", transparent: layer.overlay };
   const made = layer.type === "wms" ? L.tileLayer.wms(layer.url, { ...options, ...wms }) : L.tileLayer(layer.url, options);

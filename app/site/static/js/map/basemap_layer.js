@@ -10,7 +10,7 @@ let script = null;
 /** A Leaflet layer, whose code is loaded once it is on a map. It fires tileerror where something
  * cannot be loaded. attribution: HTML; maxZoom: the last zoom of the file, enlarged beyond. */
 export function basemapLayer(url, { attribution = "", maxZoom = 14 } = {}) {
-  return new BasemapLayer({ url, attribution, maxDataZoom: maxZoom, maxZoom: 22, zIndex: 1 });
+  return new BasemapLayer({ url, attribution, maxDataZoom: maxZoom, maxZoom: 22, zIndex: 0 });
 }
 
 const BasemapLayer = L.LayerGroup.extend({
