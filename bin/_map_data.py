@@ -1,8 +1,9 @@
 """Writes what the map of our own shows, in tiles: land, borders, lakes, rivers and towns.
 
 A tile is a file ``LEVEL/X/Y.json``, by the numbers of web maps: level 0 is the world, for small
-scales; level 5 has what is known more exactly; level 7 has the small towns. ``index.json`` says
-which tiles there are (bits by column, then row, in hexadecimal) and names the countries.
+scales; level 2 has its large towns; level 5 has what is known more exactly; level 7 has the small
+towns. ``index.json`` says which tiles there are (bits by column, then row, in hexadecimal) and has
+the names of countries.
 
 Positions are counted in 32768ths of the side of a tile, from its top left corner; each after the
 first of a line or ring is the difference from the one before it. Standard library only.
@@ -23,7 +24,7 @@ Point = tuple[int, int]
 Ring = list[Point]
 Bounds = tuple[int, int, int, int]  # west, north, east, south
 
-WHOLE, DETAIL, TOWNS = 0, 5, 7  # levels of tiles
+WHOLE, DETAIL = 0, 5  # levels of the tiles with shapes
 TILE = 1 << 15
 WORLD = TILE << DETAIL  # the side of the world, in the unit of all shapes: 38 m at the equator
 UNIT = TILE  # the side of a tile of the level DETAIL
@@ -38,7 +39,7 @@ CELL = 90, 26  # pixels
 LEAST_PEOPLE = {
     3: 3_000_000, 4: 700_000, 5: 200_000, 6: 50_000, 7: 10_000, 8: 3_000, 9: 1_000, 10: 0,
 }  # fmt: skip
-NAMED = {WHOLE: range(7), DETAIL: range(9), TOWNS: range(9, 11)}  # the towns of each level
+NAMED = {2: range(7), DETAIL: range(9), 7: range(9, 11)}  # by level: zooms of the towns there
 
 GSHHG = """\
 Lakes and rivers: GSHHG 2.3.6 by Paul Wessel and Walter H. F. Smith
@@ -132,7 +133,7 @@ def write_map(folder: Path, sources: Path, waters: Path, towns: Path) -> None:
         licenses.append(GEONAMES)
     tiles.write(folder)
     index = {
-        "levels": {level: tiles.bits(level) for level in (DETAIL, TOWNS)},
+        "levels": {level: tiles.bits(level) for level in NAMED},
         "countries": list(world.countries()),
     }
     text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))

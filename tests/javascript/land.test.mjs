@@ -12,10 +12,11 @@ const HALF = 16384; // of the side of a tile
 /** What bin/_map_data.py writes: land in the east of the world, a river and towns in one tile of it. */
 const FILES = {
   "index.json": {
-    levels: { 5: (1n << (17n * 32n + 11n)).toString(16).padStart(256, "0"), 7: "0".repeat(4096) },
+    levels: { 2: "0040", 5: (1n << (17n * 32n + 11n)).toString(16).padStart(256, "0"), 7: "0".repeat(4096) },
     countries: [["Island", [45, 90], [0, 0, 180, 85]]],
   },
-  "0/0/0.json": { land: [[HALF, 0, HALF, 0, 0, HALF, -HALF, 0, 0, -HALF]], towns: [["Large", 3, HALF, HALF]] },
+  "0/0/0.json": { land: [[HALF, 0, HALF, 0, 0, HALF, -HALF, 0, 0, -HALF]] },
+  "2/1/2.json": { towns: [["Large", 3, HALF, HALF]] },
   "5/17/11.json": { rivers: [[0, 0, HALF, HALF, HALF, HALF]], towns: [["Large", 3, 100, 100], ["Small", 8, HALF, HALF]] },
 };
 

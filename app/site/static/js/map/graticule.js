@@ -75,9 +75,11 @@ export function showNumbers(map) {
     );
     const controls = map.getContainer().querySelectorAll(".leaflet-control, .graticule-numbers > .longitude");
     const taken = [...controls].map((control) => [control, control.getBoundingClientRect()]);
+    const edges = box.getBoundingClientRect();
     for (const number of box.children) {
       const place = number.getBoundingClientRect();
-      number.hidden = taken.some(([control, other]) => control !== number && overlap(place, other));
+      const isCut = place.left < edges.left || place.right > edges.right + 1 || place.bottom > edges.bottom;
+      number.hidden = isCut || taken.some(([control, other]) => control !== number && overlap(place, other));
     }
   }
 

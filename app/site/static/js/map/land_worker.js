@@ -9,8 +9,9 @@ const files = new Map(); // by name, the latest last: promises of {shapes, towns
 let base, options;
 let index; // a promise of index.json, or of null without it
 
-/** The level of the files that have the shapes of a zoom. The world is one file. */
-const levelOf = (zoom) => (zoom < 7 ? 0 : 5);
+// The levels of the files for a zoom. The shapes of the world are one file.
+const levelOfShapes = (zoom) => (zoom < 7 ? 0 : 5);
+const levelsOfTowns = (zoom) => (zoom < 3 ? [] : zoom < 7 ? [2] : zoom < 9 ? [5] : [5, 7]);
 
 /** A position in a tile, in degrees. */
 function degrees(x, y, level, column, row) {
@@ -77,16 +78,15 @@ async function file(...tile) {
 
 /** The shapes of a tile; null if they are not known. */
 async function shapes(zoom, x, y) {
-  const level = levelOf(zoom);
+  const level = levelOfShapes(zoom);
   const found = await file(level, x >> (zoom - level), y >> (zoom - level));
   return found && (found.shapes?.getTile(zoom, x, y)?.features ?? []);
 }
 
 /** The towns in a box (west, south, east, north) that are named at a zoom, the largest first. */
 async function towns(zoom, [west, south, east, north]) {
-  const levels = zoom < 9 ? [levelOf(zoom)] : [5, 7];
   const found = await Promise.all(
-    levels.flatMap((level) => tilesIn(level, west, south, east, north)).map(async ([level, column, row]) => {
+    levelsOfTowns(zoom).flatMap((level) => tilesIn(level, west, south, east, north)).map(async ([level, column, row]) => {
       const side = 2 ** level;
       const turn = Math.floor(column / side);
       const there = await file(level, column - turn * side, row);

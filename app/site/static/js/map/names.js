@@ -11,10 +11,10 @@ const LARGE = 7; // the zoom from which on a town is named; those of small towns
 
 const pen = document.createElement("canvas").getContext("2d");
 
-/** Where a name is, in pixels: a country's around a point, a town's beside it. */
+/** Where a name is, in pixels: a country's around a point, in capitals, a town's beside it. */
 function areaOf({ name, isTown }, { x, y }, font) {
   pen.font = font;
-  const width = pen.measureText(name).width;
+  const width = isTown ? pen.measureText(name).width : 1.1 * pen.measureText(name.toUpperCase()).width;
   const left = isTown ? x - DOT / 2 : x - width / 2;
   return { left, right: left + width + (isTown ? 2 * DOT : 0), top: y - HEIGHT / 2, bottom: y + HEIGHT / 2 };
 }
