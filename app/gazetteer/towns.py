@@ -1,4 +1,4 @@
-"""Towns by name and by position, from the file that set-up made of GeoNames.
+"""Countries and towns by name, and towns by position, from the file that set-up made of GeoNames.
 
 The file is opened for each question, which takes 0.1 ms: so forked processes and threads share no
 connection, and one that set-up has made anew is read from then on.
@@ -31,6 +31,10 @@ FROM (
     )
 ) AS found JOIN towns ON towns.id = town
 ORDER BY is_whole DESC, weight DESC
+"""
+_COUNTRIES: Final = """
+SELECT code, name FROM countries WHERE folded >= ? AND folded < ?
+ORDER BY folded = ? DESC, length(folded)
 """
 _NEAR: Final = """
 SELECT name, country, longitude, latitude, people FROM towns
@@ -88,6 +92,16 @@ def search_towns(text: str, limit: int, countries: Iterable[str] = ()) -> list[T
         if not wanted or town.country in wanted:
             towns.setdefault(town[:4], town)
     return list(towns.values())[:limit]
+
+
+def search_countries(text: str) -> dict[str, str]:
+    """Countries of which a name begins with a text, in any language: those names by the codes of
+    the countries, the best match first."""
+    found: dict[str, str] = {}
+    if folded := fold_name(text).removeprefix("the "):
+        for code, name in _rows(_COUNTRIES, (folded, folded + _AFTER, folded)):
+            found.setdefault(code, name)
+    return found
 
 
 def _near(longitude: float, latitude: float, reach: int) -> Iterable[Town]:

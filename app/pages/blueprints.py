@@ -17,6 +17,7 @@ from app.pages.eudr.views import bp as eudr
 from app.pages.imports.views import bp as imports
 from app.pages.invitations.views import bp as invitations
 from app.pages.map.basemap import bp as own_basemap
+from app.pages.map.views import bp as map_places
 from app.pages.members.views import bp as members
 from app.pages.oauth.views import bp as oauth
 from app.pages.operator.views import bp as operator
@@ -36,7 +37,7 @@ from app.pages.welcome.views import bp as welcome
 
 PAGES: Final[tuple[Blueprint, ...]] = (
     api_keys, applications, asset_page, assets, audit_log, deletion_of_account,
-    deletion_of_person, eudr, imports, invitations, members, oauth, operator, own_basemap, profile,
-    project_editor, project_page, projects, second_factor, service_tokens, settings, sign_in,
-    single_sign_on, usage, webhook_page, webhook_replays, webhooks, welcome,
+    deletion_of_person, eudr, imports, invitations, map_places, members, oauth, operator,
+    own_basemap, profile, project_editor, project_page, projects, second_factor, service_tokens,
+    settings, sign_in, single_sign_on, usage, webhook_page, webhook_replays, webhooks, welcome,
 )  # fmt: skip

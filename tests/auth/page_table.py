@@ -111,6 +111,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /projects/check: nothing
         GET /projects/export
         POST /projects/export: project.exported
+        GET /map/places
+        GET /projects/<project_id>/where
         GET /projects/map
         GET /welcome
         """,

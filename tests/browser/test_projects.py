@@ -299,31 +299,48 @@ def assert_sheet(page: Page, width: int, *, has_boundary: bool) -> None:
         assert max((east - west) / (right - left), (south - north) / (bottom - top)) > 0.8
 
 
-@pytest.mark.trial
-def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
+@pytest.mark.slow
+def test_a_map_goes_to_towns_and_positions(forester: Visitor) -> None:
     page = forester.go("/projects/new")
     settle(forester)
-    button = page.get_by_role("button", name="Go to a country or coordinates")
-    field = page.get_by_label("Country or coordinates", exact=True)
-    center = "document.querySelector('.map-coordinates').textContent.split(',').map(Number)"
-    expected = {"braz": (-12, -53, 12), "48.51, 8.21": (48.51, 8.21, 0.1), "3S 60W": (-3, -60, 0.1)}
-    expected |= {"48,51; 8,21": (48.51, 8.21, 0.1), "Democratic Republic of the Congo": (-3, 23, 6)}
-    for text, (latitude, longitude, margin) in expected.items():
-        button.click()
+    button = page.get_by_role("button", name="Go to a place")
+    field = page.get_by_role("combobox", name="Town, country, project or coordinates")
+    options = page.get_by_role("listbox", name="Places").get_by_role("option")
+    message = page.locator("#go-to-message")
+
+    def center() -> list[float]:
+        page.locator("#map").hover()
+        middle = "document.querySelector('.map-coordinates').textContent.split(',').map(Number)"
+        found: list[float] = page.evaluate(middle)
+        return found
+
+    button.click()
+    for text in ("Nowhereland", "91.5, 200.1"):
         field.fill(text)
         field.press("Enter")
-        expect(field).to_be_hidden()
-        page.locator("#map").hover()
-        seen = page.evaluate(center)
-        assert seen == pytest.approx((latitude, longitude), abs=margin), text
-    button.click()
-    field.fill("Nowhere")
+        expect(message).not_to_be_empty()
+    expect(page.locator(".toast")).to_have_count(0)
+    field.press_sequentially("albac")
+    expect(message).to_be_empty()
+    field.fill("albac")
+    expect(options.first).to_contain_text("Albac")
+    field.press("ArrowDown")
+    expect(field).to_have_attribute("aria-activedescendant", "go-to-0")
     field.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("No such place")
-    field.press("Escape")
     expect(field).to_be_hidden()
-    page.locator("#map").focus()
-    press_until(page, "-", page.get_by_text("Brazil", exact=True).count)
+    pin = page.get_by_role("button", name="Albac: remove the pin")
+    expect(page.locator(".leaflet-tooltip", has_text="Albac")).to_be_visible()
+    assert center() == pytest.approx((46.452, 22.952), abs=0.02)
+    button.click()
+    field.fill("22.88, 45.36")
+    expect(options).to_have_count(2)
+    for country in ("Saudi Arabia", "Romania"):
+        expect(options.filter(has_text=f"In {country}, ")).to_have_count(1)
+    options.filter(has_text="In Romania").click()
+    expect(pin).to_have_count(0)  # there is one at a time
+    assert center() == pytest.approx((45.36, 22.88), abs=0.02)
+    page.get_by_role("button", name="remove the pin").press("Enter")
+    expect(page.locator(".go-to-pin")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -181,9 +181,9 @@ def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_towns_are_made_from_what_is_copied(tmp_path: Path) -> None:
     copy(DOCKERFILE, stage("third_party"), tmp_path)
-    cities = tmp_path / "cities.json"
-    cities.write_text("{}")
-    run(tmp_path, ["python", "app/gazetteer/make.py", str(cities), "."], PYTHONPATH=str(tmp_path))
+    for name in ("cities500.json", "countries.json"):
+        (tmp_path / name).write_text("{}")
+    run(tmp_path, ["python", "app/gazetteer/make.py", ".", "."], PYTHONPATH=str(tmp_path))
     assert (tmp_path / "towns.sqlite").is_file()
     made = "app/gazetteer/made"
     assert f"COPY --from=third_party /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()

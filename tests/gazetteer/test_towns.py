@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.gazetteer import has_towns, nearest_town, search_towns, towns
-from app.gazetteer.make import FILE, write_towns
+from app.gazetteer import has_towns, nearest_town, search_countries, search_towns, towns
+from app.gazetteer.make import FILE, write_places
 from tests.node import skip
 
 ALBAC = (22.9657, 46.4533)
@@ -34,9 +34,11 @@ CITIES = [
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of a few towns in the place of the one of set-up."""
-    cities = tmp_path / "cities.json"
-    cities.write_text(json.dumps({str(n): each for n, each in enumerate(CITIES)}))
-    write_towns(cities, tmp_path / FILE)
+    cities = json.dumps({str(n): each for n, each in enumerate(CITIES)})
+    (tmp_path / "cities500.json").write_text(cities)
+    (tmp_path / "countries.json").write_text('{"RO": {"name": "Romania", "iso3": "ROU"}}')
+    languages = [{"RO": "Rumänien", "001": "Welt", "CI": "Côte d’Ivoire"}, {"RO": "România"}]
+    write_places(tmp_path, tmp_path / FILE, languages)
     monkeypatch.setattr(towns, "_FILE", tmp_path / FILE)
 
 
@@ -68,6 +70,16 @@ def test_a_town_is_found_by_the_beginning_of_each_of_its_names(
 
 
 @pytest.mark.usefixtures("small")
+def test_a_country_is_found_in_any_language(subtests: pytest.Subtests) -> None:
+    for text, found in {
+        "ruman": {"RO": "Rumänien"}, "ROU": {"RO": "ROU"}, "romania": {"RO": "Romania"},
+        "cote d ivoire": {"CI": "Côte d’Ivoire"}, "welt": {}, "": {}, "mania": {},
+    }.items():  # fmt: skip
+        with subtests.test(text):
+            assert search_countries(text) == found
+
+
+@pytest.mark.usefixtures("small")
 def test_the_nearest_town_is_at_most_a_hundred_kilometers_away(subtests: pytest.Subtests) -> None:
     for place, name, kilometers in (
         (ALBAC, "Albac", 1.1),
@@ -86,7 +98,11 @@ def test_the_nearest_town_is_at_most_a_hundred_kilometers_away(subtests: pytest.
 def test_without_the_file_there_are_no_towns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(towns, "_FILE", Path("/nonexistent"))
     assert not has_towns()
-    assert (search_towns("Albac", 4), nearest_town(*ALBAC)) == ([], None)
+    assert (search_towns("Albac", 4), search_countries("Fr"), nearest_town(*ALBAC)) == (
+        [],
+        {},
+        None,
+    )
 
 
 def test_the_towns_of_the_world(subtests: pytest.Subtests) -> None:
@@ -102,6 +118,9 @@ def test_the_towns_of_the_world(subtests: pytest.Subtests) -> None:
     ):  # fmt: skip
         with subtests.test(text):
             assert named(text)[0] == (name, country)
+    for text, code in {"Deutschland": "DE", "elvetia": "CH", "日本": "JP", "Congo": "CG"}.items():
+        with subtests.test(text):
+            assert next(iter(search_countries(text))) == code
     town = nearest_town(*ALBAC)
     assert town
     assert (town.name, town.country, round(town.kilometers)) == ("Albac", "RO", 1)

@@ -1,10 +1,10 @@
-// The worker that loads the tiles of the map and cuts them, and going to a country or coordinates.
+// The worker that loads the tiles of the map and cuts them.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import vm from "node:vm";
 
-import { classic, Page, settle, source } from "./page.mjs";
+import { classic, source } from "./page.mjs";
 
 const OPTIONS = { maxZoom: 14, indexMaxZoom: 1, extent: 4096, tolerance: 3 };
 const HALF = 16384; // of the side of a tile
@@ -76,48 +76,4 @@ test("a file that does not come is asked for again; without any, nothing is know
   const none = worker({});
   assert.deepEqual([await none.ask("shapes", 8, 1, 1), await none.ask("towns", 8, [0, 0, 1, 1])], [null, []]);
   assert.deepEqual([await none.ask("countries"), none.loaded], [[], ["index.json"]]);
-});
-
-const countries = await worker({ "index.json": JSON.parse(source("third_party/map/index.json")) }).ask("countries");
-const named = (name) => countries.find((each) => each.name === name);
-
-const page = new Page('<div id="map"></div>', { classics: ["leaflet.js"] });
-const { placeButton } = await page.load("map/places.js");
-const map = page.window.L.map("map", { center: [0, 0], zoom: 2 });
-map.countries = Promise.resolve(countries);
-placeButton(map);
-
-async function goTo(text) {
-  map.setView([0, 0], 2, { animate: false });
-  const before = page.toasts.length;
-  page.find(".go-to input").value = text;
-  page.fire(page.find(".go-to"), "submit");
-  await settle();
-  return page.toasts.length === before ? map.getCenter() : null;
-}
-
-test("coordinates are found in each form in which people copy them", async () => {
-  for (const text of [
-    "48.5, 8.2", "48.5,8.2", "48.5 8.2", "48,5; 8,2", "48,5 8,2", "48,5, 8,2", "48°30'N 8°12'E", "48° 30' N 8° 12' E", "N 48.5, E 8.2",
-  ]) {
-    const found = await goTo(text);
-    assert.ok(found && Math.hypot(found.lat - 48.5, found.lng - 8.2) < 0.001, `${text}: ${found}`);
-  }
-});
-
-test("countries are found by their names, without accents, and by parts of them", async () => {
-  for (const [text, name] of [
-    ["Brazil", "Brazil"], ["brazil ", "Brazil"], ["Côte d'Ivoire", "Côte d'Ivoire"], ["cote d ivoire", "Côte d'Ivoire"],
-    ["the Netherlands", "Netherlands"], ["Niger", "Niger"], ["Nigeri", "Nigeria"], ["Republic Dominican", "Dominican Republic"],
-  ]) {
-    const found = await goTo(text);
-    const [west, south, east, north] = named(name).box;
-    const middle = page.window.L.latLngBounds([[south, west], [north, east]]);
-    assert.ok(found && middle.contains(found), `${text}: ${found}`);
-  }
-});
-
-test("what is no place is said", async () => {
-  for (const text of ["", "the", "Atlantis", "91, 8", "48.5", "48.5, 8.2, 3"]) assert.equal(await goTo(text), null, text);
-  assert.match(page.toasts.at(-1), /^No such place\. Type a country, or latitude and longitude/);
 });

@@ -8,6 +8,7 @@
 
 from app.geometry.countries.location import (
     country_at,
+    country_box,
     country_name,
     country_of,
     country_of_box,
@@ -17,6 +18,7 @@ from app.geometry.countries.natural_earth import has_world, load_world
 
 __all__ = [
     "country_at",
+    "country_box",
     "country_name",
     "country_of",
     "country_of_box",

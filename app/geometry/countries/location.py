@@ -115,6 +115,12 @@ def country_name(code: str) -> str:
     return NAMES.get(code) or (world.names.get(code, code) if world else code)
 
 
+def country_box(code: str) -> tuple[float, float, float, float] | None:
+    """West, south, east and north of a country without its remote parts; None: it is unknown."""
+    world = load_world()
+    return world.boxes.get(code) if world else None
+
+
 def country_phrase(code: str) -> str:
     """The name of a country within a sentence, some with an article."""
     return f"the {country_name(code)}" if code in WITH_ARTICLE else country_name(code)

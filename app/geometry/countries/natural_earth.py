@@ -30,14 +30,16 @@ _PIECE_POSITIONS: Final = 100
 _NARROW: Final = 1e-3  # degrees; narrower polygons are not cut
 _POLE: Final = 89.9  # degrees; positions beyond are moved there
 _KM_PER_DEGREE: Final = 111.32  # at the equator
+_LARGE_PART, _REMOTE = 0.05, 20  # of a country: by the area of its largest part; in degrees
 _BESIDE: Final = 1.0  # degrees; pieces that close to the antimeridian are on both of its sides
 
 
 class World(NamedTuple):
-    """``pieces`` of countries, as polygons in Mercator's projection; ``owner``: the index of each
-    in ``codes``; ``codes``: ISO 3166-1 alpha-2; ``names``: in English, by code; ``tree``: finds
-    pieces."""
+    """``boxes``: west, south, east and north of each country, by code; ``pieces`` of countries, as
+    polygons in Mercator's projection; ``owner``: the index of each in ``codes``; ``codes``: ISO
+    3166-1 alpha-2; ``names``: in English, by code; ``tree``: finds pieces."""
 
+    boxes: dict[str, tuple[float, float, float, float]]
     pieces: NDArray[Any]
     owner: NDArray[np.intp]
     codes: list[str]
@@ -71,8 +73,10 @@ def load_world() -> World | None:
     owners: list[str] = []
     pieces: list[Any] = []
     names: dict[str, str] = {}
+    boxes: dict[str, tuple[float, float, float, float]] = {}
     for code, name, polygons in _read_countries(topology):
-        names.setdefault(code, NAMES.get(code, name))
+        if code not in names:
+            names[code], boxes[code] = NAMES.get(code, name), _box_of(polygons)
         for polygon in polygons:
             polygon_pieces = list(_cut_polygon(polygon))
             pieces += polygon_pieces
@@ -86,7 +90,7 @@ def load_world() -> World | None:
     owner = np.concatenate([owner, owner[in_east], owner[in_west]])
     tree = shapely.STRtree(projected)
     tree.query(shapely.box(0, 0, 1, 1))  # builds it
-    return World(projected, owner, codes.tolist(), names, tree)
+    return World(boxes, projected, owner, codes.tolist(), names, tree)
 
 
 def project_positions(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
@@ -145,6 +149,17 @@ def _read_countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
                 name,
                 [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts],
             )
+
+
+def _box_of(polygons: list[Any]) -> tuple[float, float, float, float]:
+    """The box of the largest of a country's polygons, and of the large ones near it."""
+    parts: Any = np.array(polygons)
+    areas, (west, south, east, north) = shapely.area(parts), shapely.bounds(parts).T
+    largest = areas.argmax()
+    near = (west < east[largest] + _REMOTE) & (east > west[largest] - _REMOTE)
+    near &= (south < north[largest] + _REMOTE) & (north > south[largest] - _REMOTE)
+    sides = shapely.total_bounds(parts[near & (areas >= areas[largest] * _LARGE_PART)])
+    return tuple(sides.tolist())
 
 
 def _unwrap_ring(ring: Any) -> Any:

@@ -1,1 +1,1 @@
-"""What the scripts of maps ask for: the instance's own map."""
+"""What the scripts of maps ask for: the instance's own map, and places to go to."""

@@ -22,8 +22,6 @@ from app.formats.readers.places import (
     read_system,
 )
 
-# What the server and the pages' scripts read alike: tests/javascript/coordinates.test.mjs has the
-# same cases.
 CASES: Final = json.loads(Path(__file__).with_name("places.json").read_text("utf-8"))
 GRIDS: Final = {
     "geo:47.005,10.005;u=35": (10.005, 47.005, 4326),

@@ -1,9 +1,8 @@
 // The form of an asset: its place is clicked or dragged on the map, or typed.
 
-import { readDegrees } from "./coordinates.js";
 import { fieldsOf, fillIn, KeptWork, offerRows } from "./editor/kept_work.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
-import { placeButton } from "./map/places.js";
+import { findPlaces, placeButton } from "./map/places.js";
 import { loadBoundary } from "./map/boundary.js";
 import { covers } from "./map/shapes.js";
 import { toast } from "./toasts.js";
@@ -22,6 +21,7 @@ function start() {
   positionButton(map, (message) => toast(message, true));
   let marker = null;
   let boundary = null;
+  let asked = null; // the request for what the fields say
   let shown = 0; // how often a project was shown: a boundary that comes after the next is dropped
 
   const note = (place) => {
@@ -54,9 +54,12 @@ function start() {
     write(place);
     showMarker(place.wrap());
   };
-  const typed = () => {
-    const [lat, lng] = [readDegrees(latitude.value, "latitude"), readDegrees(longitude.value, "longitude")];
-    const place = lat === null || lng === null ? null : L.latLng(lat, lng);
+  const typed = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    const place = await placeOf(latitude.value.trim(), longitude.value.trim(), signal);
+    if (signal.aborted) return null;
     showMarker(place);
     return place;
   };
@@ -68,7 +71,7 @@ function start() {
     const loaded = project ? await loadBoundary(project) : null;
     if (number !== shown) return;
     boundary = loaded?.addTo(map) ?? null;
-    const place = typed();
+    const place = await typed();
     if (boundary) map.fitBounds(boundary.getBounds(), { padding: [24, 24], maxZoom: 16, animate: false });
     if (place && !map.getBounds().contains(place)) goTo(place);
   };
@@ -76,8 +79,8 @@ function start() {
   map.on("click", ({ latlng }) => choose(latlng));
   for (const field of [latitude, longitude]) {
     field.addEventListener("input", typed);
-    field.addEventListener("change", () => {
-      const place = typed();
+    field.addEventListener("change", async () => {
+      const place = await typed();
       if (place && !map.getBounds().contains(place)) goTo(place);
     });
   }
@@ -98,6 +101,16 @@ function start() {
     goTo(place);
   });
   showProject(form.dataset.project);
+}
+
+/** The place that two fields say, which the server reads unless they are plain numbers; or null. */
+async function placeOf(latitude, longitude, signal) {
+  if (!latitude || !longitude) return null;
+  const [lat, lng] = [Number(latitude), Number(longitude)];
+  if (Math.abs(lat) <= 90 && Math.abs(lng) <= 180) return L.latLng(lat, lng);
+  const found = await findPlaces(`lat ${latitude}; lon ${longitude}`, signal).catch(() => null);
+  const read = found?.places.find(({ kind }) => kind === "position");
+  return read ? L.latLng(read.place[1], read.place[0]) : null;
 }
 
 /** Show the boundary of the project that is chosen: its option, or one of several that match. */

@@ -9,7 +9,7 @@ const KEY = "canopy-layers"; // of the reader's choice, in this browser
 const PATIENCE = 15_000; // milliseconds in which a server replies
 
 /** Show the layers of data-layers on a map, as the reader has chosen, and a switch if there is a
- * choice. map.countries is a promise of those that the land has. */
+ * choice. */
 export function addBackgrounds(map) {
   const { layers, choose } = map.getContainer().dataset;
   const all = JSON.parse(layers ?? "[]");
@@ -21,7 +21,6 @@ export function addBackgrounds(map) {
     if (!made.has(layer)) made.set(layer, layer === BLANK ? landLayer() : tiles(layer, tell));
     return made.get(layer);
   };
-  Object.defineProperty(map, "countries", { get: async () => (await make(BLANK)).countries() });
 
   const choice = { overlays: {}, ...readChoice() };
   let background = backgrounds.find(({ name }) => name === choice.background) ?? backgrounds[0];
