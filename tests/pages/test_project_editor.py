@@ -12,7 +12,7 @@ from app.pages.projects.editor.boundary_text import check_boundary
 from app.values.strict_json import dumps
 from tests.make import Browser, Client, make_project, multi_square, square
 from tests.make.browser import Page
-from tests.pages.support import metadata_of, post, text_of
+from tests.pages.support import json_of, metadata_of, post, text_of
 
 ODD = {
     "a": 1.5,
@@ -231,10 +231,8 @@ def test_a_boundary_says_where_it_lies_and_is_asked_about(
     assert checked(turned, made["id"])["question"] is None  # where it has been saved
     assert checked("")["where"] is None
     assert fill_in(owner, "/projects/new", name="Taken all the same", geometry=turned).status == 303
-    page = owner.get(f"/projects/{project['id']}/where")
-    assert page.response.get_data(as_text=True).startswith("In Romania, ")
-    bare = make_project(client)["id"]
-    assert owner.get(f"/projects/{bare}/where").response.get_data(as_text=True) == ""
+    assert json_of(owner, f"/projects/{project['id']}/where").startswith("In Romania, ")
+    assert json_of(owner, f"/projects/{make_project(client)['id']}/where") == ""
 
 
 def test_an_invalid_boundary_says_where(owner: Browser) -> None:

@@ -81,9 +81,9 @@ def boundary(principal: Principal, project_id: str) -> Response:
 @bp.get("/projects/<project_id>/where", of_account("projects:read"))
 @own_site_only
 def where(principal: Principal, project_id: str) -> Response:
-    """Where a project lies, as a sentence; empty without a boundary."""
-    sentence = project_location(read_project(principal.account_id, project_id))
-    return revalidated(sentence.encode(), "text/plain; charset=utf-8")
+    """Where a project lies, as a sentence in JSON; empty without a boundary."""
+    record = read_project(principal.account_id, project_id)
+    return revalidated(dumps(project_location(record)), "application/json")
 
 
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>", of_account("projects:read"))

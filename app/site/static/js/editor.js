@@ -2,6 +2,7 @@
 
 import { Boundary } from "./editor/boundary.js";
 import { fieldsOf, fillIn, KeptWork, offerRows } from "./editor/kept_work.js";
+import { load } from "./load.js";
 import { showNeighbors } from "./map/neighbors.js";
 import { Report } from "./editor/report.js";
 import { toWkt } from "./editor/wkt.js";
@@ -70,8 +71,7 @@ function begin() {
 
 /** Where the account's other projects are, for a map that has nothing to show yet. */
 async function showAll() {
-  const response = await fetch("/projects/map?zoom=3", { headers: { "X-Requested-With": "fetch" } });
-  const { bbox } = response.ok ? await response.json() : {};
+  const { bbox } = await load("/projects/map?zoom=3").catch(() => ({}));
   if (bbox) showBox(map, bbox, 12);
 }
 
@@ -170,10 +170,8 @@ function prepareForm() {
 async function showConflict() {
   theirs?.remove();
   if (!map || !form().querySelector("[data-conflict]")) return;
-  const response = await fetch(`/projects/${project}/boundary`, { headers: { "X-Requested-With": "fetch" } });
-  if (!response.ok) return;
-  const saved = await response.json();
-  if (JSON.stringify(saved) === JSON.stringify(boundary.geometry)) return;
+  const saved = await load(`/projects/${project}/boundary`).catch(() => undefined);
+  if (saved === undefined || JSON.stringify(saved) === JSON.stringify(boundary.geometry)) return;
   theirs = differenceLayer(saved, boundary.geometry).addTo(map);
   map.fitBounds(theirs.bounds, { padding: [24, 24], animate: false });
   byId("conflict-boundary").hidden = false;

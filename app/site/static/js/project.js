@@ -1,6 +1,8 @@
 // The page of one project: its boundary and assets on a map, and former boundaries compared.
 
 import { assetMarker, spread } from "./map/asset_marker.js";
+import { load } from "./load.js";
+import { loadBoundary } from "./map/boundary.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
@@ -12,12 +14,6 @@ const { L } = window;
 const element = document.getElementById("map");
 const project = document.querySelector("[data-project]").dataset.project;
 
-async function load(path) {
-  const response = await fetch(`/projects/${project}/${path}`, { headers: { "X-Requested-With": "fetch" } });
-  if (!response.ok) throw new Error((await response.json()).error.message);
-  return response.json();
-}
-
 async function start() {
   const map = createMap(element);
   positionButton(map, (message) => toast(message, true));
@@ -28,12 +24,7 @@ async function start() {
     if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
   };
   mapButton(map, { icon: "trees", label: "Show the whole project", run: () => fit(L.featureGroup([shown, assets])) });
-  try {
-    const boundary = await load("boundary");
-    if (boundary) L.geoJSON(boundary, { className: "boundary", smoothFactor: 1 }).addTo(shown);
-  } catch (error) {
-    toast(`The boundary could not be loaded: ${error.message}`, true);
-  }
+  (await loadBoundary(project, true))?.addTo(shown);
   fit(L.featureGroup([shown, assets]));
   showNeighbors(map, project, false, true);
   for (const button of document.querySelectorAll("[data-show-boundary]")) {
@@ -68,8 +59,8 @@ async function compare(map, shown, button) {
   button.disabled = true;
   try {
     const [after, former] = await Promise.all([
-      load(`boundaries/${showBoundary}`),
-      before ? load(`boundaries/${before}`) : null,
+      load(`/projects/${project}/boundaries/${showBoundary}`),
+      before ? load(`/projects/${project}/boundaries/${before}`) : null,
     ]);
     if (!after || (before && !former)) throw new Error("The shape of this boundary was not kept.");
     drawn?.remove();

@@ -66,7 +66,10 @@ export function joinListAndMap(map, layer, { row, show, showRow, label, tip: opt
     mark(feature);
     point(feature, latlng);
   });
-  map.on("mouseout", () => mark(null));
+  map.on("mouseout", () => {
+    mark(null);
+    map.closeTooltip(tip);
+  });
   map.on("click", ({ latlng }) => {
     const feature = layer.at(latlng);
     if (!feature) return;

@@ -1,5 +1,6 @@
 // The projects around, to see and, in the editor, to snap to.
 
+import { load } from "../load.js";
 import { textElement } from "./list_and_map.js";
 import { boxOfView } from "./view.js";
 
@@ -19,24 +20,21 @@ export function showNeighbors(map, project, isExact = true, isLinked = false) {
     layer.on("click", (event) => location.assign(`/projects/${event.layer.feature.id}`));
   }
   let loaded = "";
-  const load = async () => {
+  const show = async () => {
     if (isExact && map.getZoom() < LEAST_ZOOM) return;
     const bbox = boxOfView(map, 0.1);
     if (bbox === loaded) return;
     loaded = bbox;
     const zoom = isExact ? 22 : Math.round(map.getZoom());
-    const response = await fetch(`/projects/map?bbox=${bbox}&zoom=${zoom}&status=any`, {
-      headers: { "X-Requested-With": "fetch" },
-    }).catch(() => null);
-    if (!response?.ok || loaded !== bbox) return;
-    const { features } = await response.json();
+    const answer = await load(`/projects/map?bbox=${bbox}&zoom=${zoom}&status=any`).catch(() => null);
+    if (!answer || loaded !== bbox) return;
     layer.clearLayers();
-    for (const feature of features.slice(0, MOST)) {
+    for (const feature of answer.features.slice(0, MOST)) {
       const isShown = feature.id !== project && feature.properties.status !== "archived";
       if (isShown && feature.geometry.type !== "Point") layer.addData(feature);
     }
     layer.eachLayer((each) => each.bringToBack());
   };
-  map.on("moveend", load);
-  load();
+  map.on("moveend", show);
+  show();
 }
