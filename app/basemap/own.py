@@ -79,12 +79,10 @@ def read_basemap(path: Path, mtime_ns: int, size: int) -> OwnBasemap:
         UnusableMap: it is not a map that can be shown.
     """
     with path.open("rb") as file:
-        header = parse_header(file.read(HEADER_BYTES))
-        metadata = read_metadata(file, header)
+        header, metadata = read_facts(file)
     if header["tile_data_offset"] + header["tile_data_length"] > size:
         raise UnusableMap("is incomplete")
-    own = metadata.get(OWN)
-    own = own if isinstance(own, dict) else {}
+    own = metadata[OWN]
     made_at = own.get("made_at")
     return OwnBasemap(
         path,
@@ -121,18 +119,22 @@ def parse_header(data: bytes) -> HeaderDict:
     return header
 
 
-def read_metadata(file: BinaryIO, header: HeaderDict) -> dict[str, Any]:
-    """Return the metadata of a file. Raises UnusableMap if there is no JSON object."""
+def read_facts(file: BinaryIO) -> tuple[HeaderDict, dict[str, Any]]:
+    """Return the header and the metadata of a file. Raises OSError, UnusableMap."""
+    file.seek(0)
+    header = parse_header(file.read(HEADER_BYTES))
     file.seek(header["metadata_offset"])
-    return parse_metadata(file.read(header["metadata_length"]))
+    return header, parse_metadata(file.read(header["metadata_length"]))
 
 
 def parse_metadata(data: bytes) -> dict[str, Any]:
-    """Parse the compressed metadata. Raises UnusableMap if there is no JSON object."""
+    """Parse the compressed metadata, in which ``OWN`` is always an object. Raises UnusableMap if
+    there is no JSON object."""
     try:
         metadata = orjson.loads(gzip.decompress(data))
     except (OSError, EOFError, zlib.error, ValueError):
         metadata = None
     if not isinstance(metadata, dict):
         raise UnusableMap("has no readable metadata")
-    return metadata
+    own = metadata.get(OWN)
+    return metadata | {OWN: own if isinstance(own, dict) else {}}

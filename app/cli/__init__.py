@@ -51,6 +51,7 @@ ENTRIES: Final = (
         "maintenance",
         "Copy everything into another database and compare the two.",
     ),
+    Entry("basemap", "basemap", "Make a map of your own region, with roads and villages."),
     Entry("doctor", "doctor", "Find out what is wrong with this instance and how to fix it."),
     Entry(
         "secret-key",

@@ -33,7 +33,7 @@ class BackupHistory(NamedTuple):
 
 def read_history(connection: Connection) -> BackupHistory:
     """Read the log of the instance."""
-    done, failed = _entries(connection, BACKED_UP), _entries(connection, BACKUP_FAILED)
+    done, failed = newest_entries(connection, BACKED_UP), newest_entries(connection, BACKUP_FAILED)
     daily = [entry for entry in done if entry["actor"]["type"] == "system"]
     last, last_daily, failed_at = (
         clock.parse_time(each[0]["at"]) if each else None for each in (done, daily, failed)
@@ -74,8 +74,8 @@ def check_backups(connection: Connection, settings: Settings) -> Iterator[Findin
         )
 
 
-def _entries(connection: Connection, action: str) -> list[dict[str, Any]]:
-    """Return the newest entries of an action."""
+def newest_entries(connection: Connection, action: str) -> list[dict[str, Any]]:
+    """Return the newest entries of an action in the log of the instance."""
     statement = (
         select(BODY)
         .where(AuditEntry.account_id == INSTANCE, AuditEntry.action == action)

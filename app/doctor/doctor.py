@@ -14,6 +14,7 @@ from app.doctor.backups import check_backups
 from app.doctor.checks import (
     addresses,
     audit_log,
+    basemap,
     contents,
     database,
     deliveries,
@@ -63,9 +64,10 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "mails": mail.check_undelivered_mails,
     "deliveries": deliveries.check_overdue_deliveries,
     "audit log": audit_log.check_sealing,
+    "own map": basemap.check_basemap,
 }
 _WITH_SETTINGS: Final = (  # of these
-    "pool mode", "backups", "encrypted values", "outbound", "mails", "deliveries",
+    "pool mode", "backups", "encrypted values", "outbound", "mails", "deliveries", "own map",
 )  # fmt: skip
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.check_valkey_server,

@@ -22,6 +22,7 @@ from app.values.version import VERSION, read_commit
 NOT_INCLUDED: Final = (
     "SECRET_KEY and the other settings, and the files that they name",
     "logs, and requests counted in the last seconds",
+    "the map of your own region, which basemap makes again",
 )
 _FILE_PATTERN: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # in a folder
 _DRAFT_SECONDS: Final = 24 * 3600.0  # then a draft is of a process that was killed

@@ -63,22 +63,27 @@ class Egress:
         body: bytes = b"",
         *,
         attempt: Attempt,
+        keep: bool = False,
     ) -> Iterator[Response]:
         """Send a request, and yield its response, whatever the status.
 
         Args:
             headers: in addition to Host, Content-Length and a default Accept.
             attempt: has the deadline for everything, up to the end of the body.
+            keep: keep the connection for the next request if the body was read.
 
         Raises:
             EgressError: there was no response in time, or the address may not be called.
             ValueError: a header cannot be sent.
         """
-        _, response = self._send(method, url, headers, body, attempt)
+        target, response = self._send(method, url, headers, body, attempt)
         try:
             yield response
         finally:
-            response.connection.close()
+            if keep and response.is_over:
+                self._pool.release((target.host, target.port), response.connection)
+            else:
+                response.connection.close()
 
     def post(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Final
@@ -48,20 +48,24 @@ class Response:
             TooLong: it has more than ``max_size`` bytes.
             EgressError: it is incomplete, or did not come in time.
         """
+        return b"".join(self.pieces(max_size))
+
+    def pieces(self, max_size: int) -> Iterator[bytes]:
+        """Yield the body piece by piece, as it comes. Raises, also after some, as ``read``."""
         self.connection.allow(self._deadline, 2 * max_size)  # with the framing of chunks
-        body = bytearray()
+        size = 0
         try:
             while chunk := self._response.read(_CHUNK):
-                body += chunk
-                if len(body) > max_size:
+                size += len(chunk)
+                if size > max_size:
                     raise TooLong
+                yield chunk
         except TooLong:
             raise
         except (OSError, HTTPException, ValueError) as error:
             raise EgressError(_failure_reason(error, self.connection)) from None
         if self._response.length:  # bytes are missing, for which http.client raises nothing
             raise EgressError(FailureReason.CLOSED)
-        return bytes(body)
 
     def skip(self) -> bool:
         """Skip the body, unless it is long. Returns True if the connection can be used again."""
@@ -72,8 +76,13 @@ class Response:
                 left -= len(chunk)
         except (OSError, HTTPException, ValueError):
             return False
-        is_over = self.status == _SWITCHING_PROTOCOLS or self._response.will_close
-        return self._response.isclosed() and not (is_over or self.connection.has_ended)
+        return self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """True if all of it was read, and the connection can be used again."""
+        is_last = self.status == _SWITCHING_PROTOCOLS or self._response.will_close
+        return self._response.isclosed() and not (is_last or self.connection.has_ended)
 
 
 def compose_request(

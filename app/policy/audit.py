@@ -97,6 +97,7 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.backed_up": "made a backup of {}",
     "instance.backup_failed": "failed to make the daily backup of {}",
     "instance.restored": "restored a backup of {}",
+    "instance.basemap_made": "made a map of the region for {}",
     "instance.repaired": "repaired derived data of {}",
     "instance.sign_up_closed": "closed sign-up on {}",
     "instance.sign_up_opened": "opened sign-up on {}",

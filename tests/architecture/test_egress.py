@@ -13,8 +13,13 @@ from tests.architecture.sources import parse, sources
 # Who calls other servers. ``app.outbound.switch`` stops these, as ``tests/outbound/test_switch.py``
 # shows:
 STOPPED = {"app.chat.model", "app.cli.mail", "app.mail.jobs", "app.webhooks.deliveries.jobs"}
-# and not these: signing in, and the doctor, which sends nothing.
-GOING_ON = {"app.people.single_sign_on.provider", "app.doctor.checks.addresses"}
+# and not these: signing in, the doctor, which sends nothing, and the operator's command for a map,
+# which only the setting stops.
+GOING_ON = {
+    "app.people.single_sign_on.provider",
+    "app.doctor.checks.addresses",
+    "app.basemap.sources",
+}
 
 
 def test_who_calls_other_servers_is_stopped_by_the_switch_or_known_not_to_be() -> None:

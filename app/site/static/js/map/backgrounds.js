@@ -56,7 +56,7 @@ async function tiles(layer, tell) {
   if (layer.type === "pmtiles") {
     const { basemapLayer } = await import("./basemap_layer.js");
     const own = basemapLayer(layer.url, { ...options, maxZoom: layer.max_zoom });
-    return own.on({ tileerror: () => tell(layer.title, true), remove: () => tell(layer.title, false) });
+    return own.on({ tileerror: () => tell(layer.title, true), "tileload remove": () => tell(layer.title, false) });
   }
   const wms = { layers: layer.wms_layers, format: "image/png", transparent: layer.overlay };
   const made = layer.type === "wms" ? L.tileLayer.wms(layer.url, { ...options, ...wms }) : L.tileLayer(layer.url, options);

@@ -8,7 +8,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 let script = null;
 
 /** A Leaflet layer, whose code is loaded once it is on a map. It fires tileerror where something
- * cannot be loaded. attribution: HTML; maxZoom: the last zoom of the file, enlarged beyond. */
+ * cannot be loaded, and tileload where it can. attribution: HTML; maxZoom: the last zoom of the file, enlarged beyond. */
 export function basemapLayer(url, { attribution = "", maxZoom = 14 } = {}) {
   return new BasemapLayer({ url, attribution, maxDataZoom: maxZoom, maxZoom: 22, zIndex: 0 });
 }
@@ -65,6 +65,7 @@ const BasemapLayer = L.LayerGroup.extend({
           tile.origin.x = tile.dataTile.x * tile.dim;
           tile.origin.y = tile.dataTile.y * tile.dim;
         }
+        this.fire("tileload");
       } catch {
         this.fire("tileerror");
       }
