@@ -374,38 +374,42 @@ def read_waters(folder: Path) -> Iterator[tuple[str, Ring]]:
 
 def add_towns(tiles: Tiles, path: Path) -> None:
     """Towns as [name, zoom, x, y], the largest first: they are named from that zoom on."""
-    database = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     rows = database.execute(
         "SELECT name, longitude, latitude, people FROM towns ORDER BY people DESC"
     )
+    last = max(NAMED)
+    write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     taken: dict[int, set[Point]] = defaultdict(set)
     for name, lon, lat, people in rows:
-        zoom = first_zoom(taken, lon, lat, people)
+        place = project(lon, lat, TILE << last)
+        zoom = first_zoom(taken, place, people)
         for level in (level for level, zooms in NAMED.items() if zoom in zooms):
-            x, y = project(lon, lat, TILE << level)
-            place = [name, zoom, x % TILE, y % TILE]
-            text = json.dumps(place, ensure_ascii=False, separators=(",", ":"))
-            tiles.add(level, x // TILE, y // TILE, "towns", text)
+            x, y = (each >> last - level for each in place)
+            tiles.add(level, x // TILE, y // TILE, "towns", write([name, zoom, x % TILE, y % TILE]))
     database.close()
 
 
-def first_zoom(taken: dict[int, set[Point]], lon: float, lat: float, people: int) -> int:
-    """The zoom from which on a town has a cell of its own, which it takes from then on."""
-    cells = {}
-    for zoom in LEAST_PEOPLE:
-        x, y = project(lon, lat, 256 << zoom)
-        cells[zoom] = x // CELL[0], y // CELL[1]
+def first_zoom(taken: dict[int, set[Point]], place: Point, people: int) -> int:
+    """The zoom from which on a town has a cell of its own, which it takes from then on.
+
+    Args:
+        place: in pixels of the zoom 14, as in the unit of towns.
+    """
+    cells = {zoom: cell_of(place, 14 - zoom) for zoom in LEAST_PEOPLE}
     last = max(LEAST_PEOPLE)
     first = next(
-        (
-            zoom
-            for zoom, least in LEAST_PEOPLE.items()
-            if people >= least and (zoom == last or cells[zoom] not in taken[zoom])
-        ),
+        zoom
+        for zoom, least in LEAST_PEOPLE.items()
+        if people >= least and (zoom == last or cells[zoom] not in taken[zoom])
     )
     for zoom in range(first, last):
         taken[zoom].add(cells[zoom])
     return first
+
+
+def cell_of(place: Point, coarser: int) -> Point:
+    return (place[0] >> coarser) // CELL[0], (place[1] >> coarser) // CELL[1]
 
 
 if __name__ == "__main__":

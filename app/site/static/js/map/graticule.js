@@ -1,5 +1,6 @@
 // Lines of longitude and latitude, and their numbers at the upper and the right edge of a map.
 
+import { degree } from "../formats.js";
 import { color } from "./colors.js";
 import { overlap } from "./shapes.js";
 
@@ -39,12 +40,9 @@ export function drawGraticule(context, { x, y, z }, size) {
   context.stroke();
 }
 
-/** A number of degrees with a letter: 22.95° E. */
-function written(degrees, step, [positive, negative]) {
-  const decimals = Math.max(0, (String(step).split(".")[1] ?? "").length);
-  const number = Math.abs(degrees).toFixed(decimals);
-  const letter = Number(number) === 0 || Math.abs(degrees) === 180 ? "" : ` ${degrees > 0 ? positive : negative}`;
-  return `${number}°${letter}`;
+function written(degrees, step, letters) {
+  if (degrees % 180 === 0) return `${Math.abs(degrees)}°`;
+  return degree(degrees, letters, (String(step).split(".")[1] ?? "").length);
 }
 
 /** Show the numbers where no control is. Returns what ends that. */

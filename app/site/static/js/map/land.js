@@ -41,16 +41,20 @@ function drawLand(context, features, { scale, coords, size }) {
 /** What land_worker.js answers. */
 class Files {
   constructor() {
-    this.waiting = [];
+    this.waiting = new Map();
+    this.number = 0;
     this.worker = new Worker(new URL("land_worker.js", import.meta.url));
-    this.worker.onmessage = ({ data: { number, answer } }) => this.waiting[number](answer);
+    this.worker.onmessage = ({ data: { number, answer } }) => {
+      this.waiting.get(number)(answer);
+      this.waiting.delete(number);
+    };
     this.worker.postMessage({ load: { base: FILES, options: { ...TILE_OPTIONS, buffer: 64 } } });
   }
 
   ask(ask, ...given) {
-    return new Promise((resolve) => {
-      this.worker.postMessage({ number: this.waiting.push(resolve) - 1, ask, given });
-    });
+    const number = (this.number += 1);
+    this.worker.postMessage({ number, ask, given });
+    return new Promise((resolve) => this.waiting.set(number, resolve));
   }
 
   features(...tile) {
@@ -66,24 +70,15 @@ const LandLayer = ShapeTiles.extend({
       pane.style.pointerEvents = "none";
       pane.setAttribute("aria-hidden", "true");
     }
-    this.setTiles(this._open());
+    this._files ??= new Files();
+    this.setTiles(this._files);
     ShapeTiles.prototype.onAdd.call(this, map);
-    this._hide = [showNames(map, this._open(), "names"), showNumbers(map)];
+    this._hide = [showNames(map, this._files, "names"), showNumbers(map)];
   },
 
   onRemove(map) {
     for (const hide of this._hide) hide();
     ShapeTiles.prototype.onRemove.call(this, map);
-  },
-
-  /** The countries of the world: the name of each, the middle of its largest part (latitude first)
-   * and the bounds of that (west, south, east, north). */
-  countries() {
-    return this._open().ask("countries");
-  },
-
-  _open() {
-    return (this._files ??= new Files());
   },
 });
 

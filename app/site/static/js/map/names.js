@@ -37,9 +37,9 @@ export function showNames(map, files, pane) {
   async function countries(zoom, [west, , east]) {
     if (zoom > MOST_ZOOM) return [];
     const known = await files.ask("countries");
-    const wide = known.filter(({ name, box }) => ((box[2] - box[0]) / 360) * 256 * 2 ** zoom > name.length * 8);
+    const wide = known.filter(([name, , box]) => ((box[2] - box[0]) / 360) * 256 * 2 ** zoom > name.length * 8);
     return [-360, 0, 360]
-      .flatMap((turn) => wide.map(({ name, place: [y, x] }) => ({ name, place: [x + turn, y] })))
+      .flatMap((turn) => wide.map(([name, [y, x]]) => ({ name, place: [x + turn, y] })))
       .filter(({ place: [x] }) => x > west && x < east);
   }
 
