@@ -21,7 +21,7 @@ from app.api.idempotency import StillRunning, read_key
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.http.errors import ServiceUnavailable
-from app.site.pages import page, redirect_to
+from app.site.pages import redirect_to
 from app.site.protection import View
 from app.site.signed_in import is_from_script
 
@@ -100,12 +100,12 @@ def check_not_sent_before(remedy: str) -> None:
         abort(redirect_to(path, f"{message}once: if nobody has copied it, {remedy}."))
 
 
-def show_once(path: str, template: str, **values: Any) -> Response:
-    """Render the page with the secret that the current form has made. Sent again, the form leads to
-    ``path``, unless it has no mark."""
+def show_once(path: str, shown: Response) -> Response:
+    """Return the page ``shown``, with the secret that the current form has made. Sent again, the
+    form leads to ``path``, unless it has no mark."""
     if mark := _sent_mark():
         session[_KEY] = [*session.get(_KEY, ()), (mark, path)][-_MOST_MARKS:]
-    return page(template, **values)
+    return shown
 
 
 def _sent_mark() -> str | None:

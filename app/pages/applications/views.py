@@ -19,7 +19,6 @@ from app.oauth.applications.people import (
     use_of_applications,
 )
 from app.oauth.applications.service import (
-    application_record,
     create_application,
     delete_application,
     find_application,
@@ -94,16 +93,12 @@ def register(principal: Principal) -> Response:
             row, secret = create_application(
                 principal.account_id, **draft.arguments(), public=draft.texts["kind"] == "public"
             )
-            record = application_record(row)
+            app_id = row.id
     if draft.has_problem:
         return _new_page(draft)
-    return show_once(
-        f"/applications/{record['client_id']}",
-        "applications/registered.html",
-        application=record,
-        secret=secret,
-        steps=first_steps(record, secret),
-    )
+    record = _find_application(principal, app_id)
+    made = _application_page(principal, record, secret=secret, is_new=True)
+    return show_once(f"/applications/{app_id}", made)
 
 
 @bp.get(_ONE, of_account("admin"))

@@ -75,8 +75,7 @@ def create(principal: Principal, kind: CredentialKind) -> Response:
             credential = {name: getattr(row, name) for name in names}
     if draft.has_problem:
         return _form_page(principal, kind, draft)
-    return show_once(
-        kind.path,
+    made = page(
         "credentials/made.html",
         kind=kind,
         made=credential,
@@ -89,6 +88,7 @@ def create(principal: Principal, kind: CredentialKind) -> Response:
         curl=first_command(secret, credential["permissions"]),
         words=PERMISSIONS,
     )
+    return show_once(kind.path, made)
 
 
 def project_choices(principal: Principal, kind: CredentialKind) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from app.assets.listing import asset_query, list_assets
@@ -13,6 +13,7 @@ from app.geometry.countries import country_phrase
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
 from app.imports.listing import read_import
 from app.jobs.valkey import valkey
+from app.pages.eudr.words import country_names
 from app.pages.filters import (
     chosen_filters,
     field_sentences,
@@ -85,6 +86,12 @@ class Choices(NamedTuple):
         text += f", plots in {country_phrase(chosen['country'])}" if "country" in chosen else ""
         text = ", ".join([text, *filter(None, self.tags.values())])
         return f"{text}, for a simplified declaration" if self.is_ticked("simplified") else text
+
+    def countries(self, places: Container[str]) -> dict[str, str]:
+        """The names of the countries with plots, ``places``, and of the chosen one, by code."""
+        chosen = self.chosen.get("country")
+        names = country_names().items()
+        return {code: name for code, name in names if code in places or code == chosen}
 
     def is_ticked(self, name: str) -> bool:
         return self.chosen[name] == "true"

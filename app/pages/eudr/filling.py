@@ -22,7 +22,7 @@ from app.formats.writers.features import Feature
 from app.http.errors import InvalidField, NotFound
 from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
-from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
+from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_names
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import (
     AREA,
@@ -102,7 +102,7 @@ def _typed_value(field: str, text: str) -> str | float:
         verb = "Choose" if field == COUNTRY else "Type"
         problem = f"{verb} the {LABELS[field].lower()} first."
     elif field == COUNTRY:
-        codes = {name.casefold(): code for code, name in country_choices()}
+        codes = {name.casefold(): code for code, name in country_names().items()}
         code = codes.get(text.casefold(), country_code(text))
         problem = None if code in COUNTRY_CODES else country_error(text)
         text = text if problem else code

@@ -142,10 +142,10 @@ def countries(codes: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def country_choices() -> list[tuple[str, str]]:
-    """The codes of all countries, each with its name, by name."""
-    choices = [(code, country_name(code)) for code in COUNTRY_CODES]
-    return sorted(choices, key=lambda choice: choice[1])
+def country_names() -> dict[str, str]:
+    """The names of all countries by their codes, sorted by name."""
+    names = {code: country_name(code) for code in COUNTRY_CODES}
+    return dict(sorted(names.items(), key=lambda pair: pair[1]))
 
 
 def differences(report: Report, *, are_filled: bool) -> str:

@@ -174,7 +174,7 @@ def confirm_authenticator(person: SignedIn) -> Response:
             "phone’s clock."
         ]
         return _setup_page(person, draft, setup)
-    return _turned_on(codes, "Your authenticator app works.")
+    return _codes_page(codes, "Your authenticator app works.")
 
 
 @bp.post(f"{_OWN}/authenticator/remove", signed_in)
@@ -219,7 +219,7 @@ def add_passkey(person: SignedIn) -> Response:
     except Conflict as error:
         draft.show(error)
         return _passkey_page(person, draft)
-    return _turned_on(codes, f"Passkey “{draft.values['name']}” added.")
+    return _codes_page(codes, f"Passkey “{draft.values['name']}” added.")
 
 
 @bp.post(f"{_OWN}/passkeys/<passkey_id>/remove", signed_in)
@@ -242,7 +242,7 @@ def new_recovery_codes(person: SignedIn) -> Response:
             codes = changes.new_recovery_codes(person.user_id, address=request.remote_addr or "")
     except Conflict as error:
         return redirect_to(_OWN, error.message)
-    return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done="")
+    return _codes_page(codes)
 
 
 @bp.post(f"{_OWN}/off", signed_in)
@@ -254,11 +254,12 @@ def turn_off(person: SignedIn) -> Response:
     return redirect_to(_OWN, "Your second factor is off." if was_on else "It was already off.")
 
 
-def _turned_on(codes: list[str], done: str) -> Response:
-    """Show the recovery codes if this was the first factor."""
+def _codes_page(codes: list[str], done: str = "") -> Response:
+    """Show new recovery codes, or the message ``done`` if there are none as it is not the first
+    factor."""
     if not codes:
         return redirect_to(_OWN, done)
-    return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done=done)
+    return show_once(_OWN, page("second_factor/recovery_codes.html", codes=codes, done=done))
 
 
 def _registration_purpose(person: SignedIn) -> Purpose:

@@ -153,4 +153,4 @@ def _webhook_form_page(draft: WebhookDraft, record: dict[str, Any] | None = None
 
 def _secret_page(record: dict[str, Any], secret: str, **values: Any) -> Response:
     path = f"/webhooks/{record['id']}"
-    return show_once(path, "webhooks/secret.html", record=record, secret=secret, **values)
+    return show_once(path, page("webhooks/secret.html", record=record, secret=secret, **values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask import Response
 
@@ -24,7 +24,6 @@ from app.usage.counters import project_total, read_counters
 
 bp = PageBlueprint("start", __name__)
 
-_WELCOME: Final = "welcome/welcome.html"
 _KEY_NAME: Final = "First key"
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
 
@@ -57,12 +56,7 @@ def home() -> Response:
 @bp.get("/welcome", of_account("projects:read"))
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
-    return page(
-        _WELCOME,
-        principal=principal,
-        steps=_first_steps(principal.account_id),
-        formats=words.formats(),
-    )
+    return _welcome_page(principal)
 
 
 @bp.post("/welcome/key", of_account("admin"))
@@ -80,21 +74,17 @@ def make_key(principal: Principal) -> Response:
             created_by=principal.user_id,
             most=PAGE_KEYS,
         )
-    return show_once(
-        "/api-keys",
-        _WELCOME,
-        principal=principal,
-        steps=_first_steps(principal.account_id),
-        formats=words.formats(),
-        secret=secret,
-        address=absolute_url(""),
-        curl=first_command(secret, _KEY_PERMISSIONS),
-    )
+    curl = first_command(secret, _KEY_PERMISSIONS)
+    made = _welcome_page(principal, secret=secret, address=absolute_url(""), curl=curl)
+    return show_once("/api-keys", made)
 
 
-def _first_steps(account_id: str) -> Steps:
-    return Steps(
+def _welcome_page(principal: Principal, **values: Any) -> Response:
+    account_id = principal.account_id
+    steps = Steps(
         project_total(read_counters(account_id)) > 0,
         bool(valid_credentials(account_id, "api_key")),
         len(list_members(account_id)) > 1,
     )
+    formats = words.formats()
+    return page("welcome/welcome.html", principal=principal, steps=steps, formats=formats, **values)

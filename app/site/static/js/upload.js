@@ -88,28 +88,6 @@ function showKind() {
   form.elements.project_id.required = isAssets;
 }
 
-let waiting = 0;
-let search = new AbortController(); // of the last search: responses to earlier ones come too late
-
-/** Fill the menu of projects with what a search finds. */
-function searchProjects() {
-  clearTimeout(waiting);
-  search.abort();
-  const { signal } = (search = new AbortController());
-  waiting = setTimeout(async () => {
-    const menu = form.elements.project_id;
-    const query = new URLSearchParams({ search: form.elements.search.value, project_id: menu.value });
-    try {
-      const response = await fetch(`/imports/new?${query}`, { headers: { "X-Requested-With": "fetch" }, signal });
-      if (!response.ok) throw new Error(response.statusText);
-      const options = await response.text();
-      if (!signal.aborted) menu.innerHTML = options;
-    } catch {
-      if (!signal.aborted) toast("The projects could not be searched. Try again.", true);
-    }
-  }, 250);
-}
-
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (checkFile()) send();
@@ -118,7 +96,9 @@ form.addEventListener("change", ({ target }) => {
   if (target === input) checkFile();
   if (target.name === "kind") showKind();
 });
-form.elements.search.addEventListener("input", searchProjects);
+for (const name of ["htmx:error", "htmx:response:error"]) {
+  document.addEventListener(name, () => toast("The projects could not be searched. Try again.", true));
+}
 form.elements.search.addEventListener("keydown", (event) => {
   if (event.key === "Enter") event.preventDefault();
 });
