@@ -13,6 +13,7 @@ from app.policy.backgrounds import PRESETS
 from app.settings.current import current_settings
 from app.settings.map_layers import Layer, preset_layer
 from app.site.instance_state import shown_backgrounds
+from config import Settings
 
 
 def init_app(app: Flask) -> None:
@@ -23,12 +24,11 @@ def init_app(app: Flask) -> None:
 def shown_layers() -> list[Layer]:
     """Return the layers in the order in which they are offered; the first background is shown
     first. The land that each map can draw by itself is none of them."""
-    return [*_own_layers(), *chosen_layers(shown_backgrounds())]
+    return [*_own_layers(), *chosen_layers(current_settings(), shown_backgrounds())]
 
 
-def chosen_layers(names: Iterable[str]) -> list[Layer]:
+def chosen_layers(settings: Settings, names: Iterable[str]) -> list[Layer]:
     """Return the layers of the settings, else the presets with these names."""
-    settings = current_settings()
     if settings.map_layers:
         return list(settings.map_layers)
     if url := settings.map_tile_url:

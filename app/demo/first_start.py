@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 
 from app.account.lookup import first_account
+from app.backgrounds.layers import shown_layers
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
 from app.mail.transport import MAIL_FOLDER
@@ -48,6 +49,8 @@ def welcome_text(settings: Settings, *, empty: bool) -> str:
     elif settings.mail_url is None:
         folder = settings.instance_path / MAIL_FOLDER
         head += f"Emails are files in {folder}, as MAIL_URL is unset\n"
+    if not shown_layers():
+        head += f"Maps are blank: an operator turns a background on at {url}/operator/map\n"
     account = first_account()
     if account is None and not empty:
         try:

@@ -20,6 +20,7 @@ from app.doctor.checks import (
     deliveries,
     host,
     mail,
+    maps,
     postgresql,
     single_sign_on,
     valkey,
@@ -60,6 +61,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "counters": contents.check_counters,
     "encrypted values": contents.check_encrypted_values,
     "derived columns": contents.check_derived_values,
+    "maps": maps.check_layers,
     "outbound": deliveries.check_outbound,
     "mails": mail.check_undelivered_mails,
     "deliveries": deliveries.check_overdue_deliveries,
@@ -67,7 +69,8 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "own map": basemap.check_basemap,
 }
 _WITH_SETTINGS: Final = (  # of these
-    "pool mode", "backups", "encrypted values", "outbound", "mails", "deliveries", "own map",
+    "pool mode", "backups", "encrypted values", "maps", "outbound", "mails", "deliveries",
+    "own map",
 )  # fmt: skip
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.check_valkey_server,

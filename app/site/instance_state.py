@@ -113,8 +113,13 @@ def read_state(*, in_change: bool = False) -> State:
     message = None
     if row.message is not None:
         message = InstanceMessage(row.message, row.message_kind, row.message_until)
-    names = tuple(name for name in (row.backgrounds or "").split(",") if name in PRESETS)
+    names = background_names(row.backgrounds)
     return State(row.sign_up_closed_at, row.outbound_off_at, message, names)
+
+
+def background_names(stored: str | None) -> tuple[str, ...]:
+    """Return the presets that a row names; one of a later version is left out."""
+    return tuple(name for name in (stored or "").split(",") if name in PRESETS)
 
 
 def locked_state() -> InstanceState:
