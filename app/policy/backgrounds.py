@@ -47,8 +47,8 @@ PRESETS: Final = {
         "Satellite and aerial imagery (Esri)",
         "Esri.WorldImagery",
         "Esri",
-        "Esri’s terms apply, which ask for an account for use beyond a small one without revenue, "
-        "and for the attribution with the sources. Read them before you turn it on.",
+        "Esri asks for an account, and lets use without revenue and below a million tiles a month "
+        "be free. Its name and the sources must be visible: read its terms before you turn it on.",
         "allowed",
         (13, 4278, 2852),
     ),

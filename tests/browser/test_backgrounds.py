@@ -63,7 +63,8 @@ def test_each_layer_asks_its_own_addresses(reader: Owner, tiles: TileServer) -> 
     expect(page.locator(".leaflet-control-attribution")).to_contain_text("The county Example")
     link = page.get_by_role("link", name="Example", exact=True)
     expect(link).to_have_attribute("href", "https://example.org/")
-    expect(page.locator("img.leaflet-tile-loaded").first).to_be_visible()
+    tile = page.locator("img.leaflet-tile-loaded").first
+    expect(tile).to_have_attribute("referrerpolicy", "strict-origin-when-cross-origin")
     check_asked(page, tiles, "roads")
 
     switch(page).get_by_label("Survey").check()
@@ -107,6 +108,20 @@ def test_a_layer_that_does_not_come_is_told_until_it_does(reader: Owner, tiles: 
     switch(page).get_by_label("Loss", exact=True).uncheck()
     expect(note).to_be_empty()
     tiles.refused = set()
+
+
+def test_a_server_that_does_not_reply_is_told(reader: Owner, tiles: TileServer) -> None:
+    page = reader.page
+    page.clock.install()
+    tiles.replies.clear()
+    page.goto(f"{reader.instance.url}/projects", wait_until="commit")
+    wait_for(lambda: tiles.asked)
+    note = page.locator(".layer-note")
+    expect(note).to_be_empty()
+    page.clock.fast_forward(16_000)
+    expect(note).to_have_text("Roads: the server refuses, or does not reply.")
+    tiles.replies.set()
+    expect(note).to_be_empty()
 
 
 def test_the_switch_is_used_by_keyboard(reader: Owner) -> None:

@@ -7,7 +7,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -47,6 +47,8 @@ class TileServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.asked: list[tuple[str, str]] = []  # paths with their queries, and their Referer
         self.refused: set[str] = set()  # first words that are answered 503
+        self.replies = threading.Event()  # while it is not set, nothing is answered
+        self.replies.set()
 
     def take(self) -> set[str]:
         """The first words of what was asked since the last time."""
@@ -60,14 +62,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         word = _word(self.path)
         self.server.asked.append((self.path, self.headers.get("Referer", "")))
+        self.server.replies.wait(60)
         is_refused = word in self.server.refused
         body = b"" if is_refused else tile_of(word)
         self.send_response(503 if is_refused else 200)
         self.send_header("Content-Type", "image/png")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # the browser wants it no more
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""

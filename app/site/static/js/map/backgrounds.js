@@ -68,6 +68,7 @@ function watch(layer, title, tell) {
   let [loaded, failed, timer] = [0, 0];
   layer.on("loading", () => {
     loaded = failed = 0;
+    clearTimeout(timer);
     timer = setTimeout(() => loaded || tell(title, true), PATIENCE);
   });
   layer.on("tileload", () => {
