@@ -39,6 +39,7 @@ CELL = 90, 26  # pixels
 LEAST_PEOPLE = {
     3: 3_000_000, 4: 700_000, 5: 200_000, 6: 50_000, 7: 10_000, 8: 3_000, 9: 1_000, 10: 0,
 }  # fmt: skip
+CAPITALS = 4  # the zoom from which on they are named, at least
 NAMED = {2: range(7), DETAIL: range(9), 7: range(9, 11)}  # by level: zooms of the towns there
 
 GSHHG = """\
@@ -376,14 +377,16 @@ def add_towns(tiles: Tiles, path: Path) -> None:
     """Towns as [name, zoom, x, y], the largest first: they are named from that zoom on."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     rows = database.execute(
-        "SELECT name, longitude, latitude, people FROM towns ORDER BY people DESC"
+        "SELECT name, longitude, latitude, people, capital FROM towns ORDER BY people DESC"
     )
     last = max(NAMED)
     write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     taken: dict[int, set[Point]] = defaultdict(set)
-    for name, lon, lat, people in rows:
+    for name, lon, lat, people, is_capital in rows:
         place = project(lon, lat, TILE << last)
         zoom = first_zoom(taken, place, people)
+        if is_capital:
+            zoom = min(zoom, CAPITALS)
         for level in (level for level, zooms in NAMED.items() if zoom in zooms):
             x, y = (each >> last - level for each in place)
             tiles.add(level, x // TILE, y // TILE, "towns", write([name, zoom, x % TILE, y % TILE]))

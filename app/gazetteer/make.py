@@ -7,7 +7,7 @@ before anything else is installed.
 
 | Table | Columns |
 | --- | --- |
-| towns | id, name, country (ISO 3166-1), longitude, latitude, people, band (of latitude, below) |
+| towns | id, name, country (code), longitude, latitude, people, band (below), capital (0 or 1) |
 | countries | folded, code, name (as written) |
 | names | folded, weight (of the largest first), town, name (as written; null: the town's own) |
 """
@@ -27,7 +27,7 @@ from app.policy.countries import COUNTRY_CODES, NAMES
 from app.values.folding import fold_name
 
 FILE: Final = "towns.sqlite"
-BANDS: Final = 4  # in a degree of latitude, from the south pole
+BANDS: Final = 4  # of latitude in a degree, from the south pole
 _OTHER: Final = 20  # names from abroad, such as Sangaj for Shanghai, weigh less by this
 _PIECE: Final = 1 << 20  # characters
 _LONGEST: Final = 1 << 17  # characters of a record
@@ -37,7 +37,7 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA temp_store = FILE;
 CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, country TEXT, longitude REAL, latitude REAL,
-    people INTEGER, band INTEGER);
+    people INTEGER, band INTEGER, capital INTEGER DEFAULT 0);
 CREATE TABLE names (folded TEXT, weight INTEGER, town INTEGER, name TEXT,
     PRIMARY KEY (folded, town)) WITHOUT ROWID;
 CREATE TABLE countries (folded TEXT, code TEXT, name TEXT,
@@ -48,6 +48,11 @@ _INDEXES: Final = """
 INSERT INTO names SELECT * FROM found ORDER BY folded, town;
 CREATE INDEX large_names ON names (folded, weight) WHERE weight >= 100000;
 CREATE INDEX towns_by_place ON towns (band, longitude);
+"""
+_CAPITAL: Final = """
+UPDATE towns SET capital = 1 WHERE id = (
+    SELECT id FROM names JOIN towns ON id = town WHERE folded = ? AND country = ?
+    ORDER BY people DESC LIMIT 1)
 """
 
 
@@ -77,7 +82,7 @@ def write_places(data: Path, path: Path, languages: Iterable[Mapping[str, str]])
         longitude, latitude, people = city["longitude"], city["latitude"], city["population"]
         row = (city["name"], city["countrycode"], longitude, latitude, people)
         band = int((latitude + 90) * BANDS)
-        database.execute("INSERT INTO towns VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *row, band))
+        database.execute("INSERT INTO towns VALUES (?, ?, ?, ?, ?, ?, ?, 0)", (number, *row, band))
         found = (
             (folded, people if name == city["name"] else people // _OTHER, number,
              None if name == city["name"] else name)
@@ -85,6 +90,8 @@ def write_places(data: Path, path: Path, languages: Iterable[Mapping[str, str]])
         )  # fmt: skip
         database.executemany("INSERT INTO found VALUES (?, ?, ?, ?)", found)
     database.executescript(_INDEXES)
+    capitals = ((fold_name(each.get("capital", "")), code) for code, each in countries.items())
+    database.executemany(_CAPITAL, capitals)
     database.commit()
     database.close()
 

