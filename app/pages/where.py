@@ -34,8 +34,6 @@ def where_it_lies(longitude: float, latitude: float, country: Country = None) ->
 def _beside(town: Town, country: str | None) -> str:
     is_abroad = town.country != country
     name = f"{town.name} in {country_phrase(town.country)}" if is_abroad else town.name
-    return (
-        f"near {name}"
-        if town.kilometers < _NEAR_KM
-        else f"{formats.number(town.kilometers)} km from {name}"
-    )
+    if town.kilometers < _NEAR_KM:
+        return f"near {name}"
+    return f"{formats.number(town.kilometers)} km from {name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,7 +12,7 @@ from app.policy.countries import UNEXPECTED_KM
 from app.projects import places
 from app.projects.places import degrees_from, is_likelier_swapped, is_unexpected, project_places
 from tests.make import Client, make_project
-from tests.make.geometry import multi_square, square
+from tests.make.geometry import square
 
 ALPS: Final = [(10.0, 47.0)]
 CARPATHIANS: Final = [(22.9, 46.4), (25.2, 45.6)]
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(not has_world(), reason="the countries are not i
 def test_what_is_asked_about(subtests: pytest.Subtests) -> None:
     for name, near, place, country, unexpected, swapped in (
         ("swapped", CARPATHIANS, (46.6, 23.9), "SA", True, True),
+        ("swapped, in another region", CARPATHIANS[:1], (47.0, 27.0), "SA", True, True),
         ("at home", CARPATHIANS, (23.9, 46.6), "RO", False, False),
         ("abroad", CARPATHIANS, (19.0, 47.0), "HU", True, False),
         ("abroad, beyond a coarse border", BORDER, (7.61, 47.64), "CH", False, False),
@@ -46,8 +47,10 @@ def test_what_is_asked_about(subtests: pytest.Subtests) -> None:
 
 
 def test_longitudes_beyond_a_right_angle_are_not_swapped() -> None:
-    assert not is_likelier_swapped([], (89.9, -60.0), None, Bounds(89.8, -60, 90.1, -60))
-    assert is_likelier_swapped([], (52.0, -60.0), None, Bounds(51.9, -60, 52.1, -60))
+    """In the Indian Ocean, and swapped on Ellesmere Island."""
+    for east, swapped in ((89.9, True), (90.1, False)):
+        box = Bounds(82.4, -62, east, -62)
+        assert is_likelier_swapped([], (82.5, -62.0), None, box) is swapped
 
 
 def test_kilometers_decide(subtests: pytest.Subtests) -> None:
@@ -73,18 +76,23 @@ def test_where_there_are_more_projects_those_beside_count(
             assert found == list(map(pytest.approx, expected))
 
 
+def multi(parts: list[Any]) -> dict[str, Any]:
+    return {"type": "MultiPolygon", "coordinates": parts}
+
+
 def test_the_middle_of_a_boundary(subtests: pytest.Subtests) -> None:
     hole = square(10.1, 50.1, 0.8)["coordinates"][0][::-1]
     ring = {"type": "Polygon", "coordinates": [*square(10, 50, 1)["coordinates"], hole]}
+    parts = [square(20, 50, 1)["coordinates"], square(10, 50, 0.1)["coordinates"]]
+    antimeridian = [square(179.9, -17)["coordinates"], square(-180, -17, 0.2)["coordinates"]]
     for name, geometry, (west, south, east, north) in (
         ("of the box", square(10, 50, 0.2), (10.1, 50.1, 10.1, 50.1)),
         ("beside a hole", ring, (10, 50, 10.1, 51)),
-        ("of the larger part", multi_square((10, 50), (20, 50), size=1), (10, 50, 21, 51)),
-        ("at the antimeridian", multi_square((179.99, -17), (-180, -17), size=0.01),
-         (179.99, -17, 180, -16.99)),
+        ("of the largest part", multi(parts), (20, 50, 21, 51)),
+        ("at the antimeridian", multi(antimeridian), (-179.95, -16.9, -179.95, -16.9)),
         ("at a pole", square(10, -90, 0.2), (10, -90, 10.2, -89.8)),
-    ):  # fmt: skip
+    ):
         with subtests.test(name):
             longitude, latitude = middle_of(read_boundary(geometry).rings)
-            assert west - 1e-9 <= abs(longitude) <= east + 1e-9
+            assert west - 1e-9 <= longitude <= east + 1e-9
             assert south - 1e-9 <= latitude <= north + 1e-9
