@@ -74,7 +74,7 @@ export function joinListAndMap(map, layer, { row, show, showRow, label, tip: opt
     const feature = layer.at(latlng);
     if (!feature) return;
     map.closeTooltip(tip);
-    open(L.popup(), feature, card(feature), latlng);
+    open(L.popup({ maxWidth: 260, autoPanPaddingTopLeft: [56, 12] }), feature, card(feature), latlng);
     rows().find((each) => each.dataset.id === feature.id)?.scrollIntoView({ block: "nearest" });
   });
   map.on("moveend", () => {
