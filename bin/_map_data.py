@@ -9,6 +9,7 @@ Positions are counted in 32768ths of the side of a tile, from its top left corne
 first of a line or ring is the difference from the one before it. Standard library only.
 """
 
+import hashlib
 import json
 import math
 import sqlite3
@@ -88,12 +89,17 @@ class Tiles:
                     for part in parts:
                         self.add_shape(DETAIL, x, y, kind, part)
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path) -> str:
+        """Write all files. Returns a hash of them."""
+        digest = hashlib.sha256()
         for (level, x, y), kinds in self.shapes.items():
             path = folder / str(level) / str(x) / f"{y}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             members = (f'"{kind}":[{",".join(kinds[kind])}]' for kind in KINDS if kind in kinds)
-            path.write_text(f"{{{','.join(members)}}}", "utf-8")
+            content = f"{{{','.join(members)}}}".encode()
+            path.write_bytes(content)
+            digest.update(content)
+        return digest.hexdigest()
 
     def bits(self, level: int) -> str:
         """Which tiles of a level there are."""
@@ -132,8 +138,8 @@ def write_map(folder: Path, sources: Path, waters: Path, towns: Path) -> None:
     if towns.is_file():
         add_towns(tiles, towns)
         licenses.append(GEONAMES)
-    tiles.write(folder)
     index = {
+        "hash": tiles.write(folder),  # so that app/site/static_files.py sees a change of any
         "levels": {level: tiles.bits(level) for level in NAMED},
         "countries": list(world.countries()),
     }
@@ -339,7 +345,7 @@ def cut_beyond(ring: Ring, axis: int, edge: int, sign: int) -> Ring:
         if is_inside:
             kept.append(point)
         last, was_inside = point, is_inside
-    return kept
+    return [*kept, kept[0]] if kept and kept[-1] != kept[0] else kept
 
 
 def differences(shape: Ring, west: int, north: int, coarser: int) -> str:

@@ -110,10 +110,12 @@ def test_every_kind_is_in_the_tiles_that_it_touches(small: Path) -> None:
     assert set(tile_at(small, 29, 46)) == {"land", "rivers"}
     assert set(tile_at(small, 20, 45)) == {"land", "rivers", "towns"}
     assert tile_at(small, 0, 0) == {}
-    ((*inside, _),) = tile_at(small, 25, 50)["land"]
-    xs, ys = zip(*positions(inside + [0] * (len(inside) % 2)), strict=True)
-    assert max(xs) > TILE  # more than the tile, so that its edges are not drawn as coasts
-    assert max(*xs, *ys) < TILE * 1.02
+    (whole,) = tile_at(small, 28, 52)["land"]  # more than the tile, so that no coast is at its edge
+    corners = list(positions(whole))
+    assert corners[0] == corners[-1]
+    for numbers in zip(*corners, strict=True):
+        assert -0.02 * TILE < min(numbers) < 0
+        assert TILE < max(numbers) < 1.02 * TILE
 
 
 def test_what_is_where_is_told_bit_by_bit(small: Path) -> None:
