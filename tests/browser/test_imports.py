@@ -119,7 +119,7 @@ def test_a_file_that_is_too_large_is_not_sent(forester: Visitor, tmp_path: Path)
     page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else 0)
     page.set_input_files("#file", file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_role("alert")).to_contain_text("51 MB, and can have 50 MB")
+    expect(page.get_by_role("alert")).to_contain_text("53.5 MB, and can have 50 MB")
     assert posts == []
 
 
