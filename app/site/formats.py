@@ -27,8 +27,9 @@ def init_app(app: Flask) -> None:
     for name in ("number", "percent", "bytes", "degrees", "degree", "sentence"):
         app.add_template_filter(_as_reader_writes(name), name)
     app.add_template_filter(_as_reader_writes("length"), "km")
+    app.add_template_filter(pluralize)
     app.add_template_filter(area_element, "area")
-    app.add_template_filter(date_text, "date")
+    app.add_template_filter(day_text, "date")
     app.add_template_filter(moment, "moment")
     app.add_template_filter(time_element, "time")
     app.add_template_filter(describe_duration, "span")
@@ -54,7 +55,7 @@ def number(value: float, digits: int = 0, *, trim: bool = False) -> str:
     return reader().number(value, digits, trim=trim)
 
 
-def counted(count: int, noun: str, several: str = "") -> str:
+def pluralize(count: int, noun: str, several: str = "") -> str:
     """Write a number with its noun: ``1 seat``, ``1,200 seats``.
 
     Args:
@@ -63,9 +64,24 @@ def counted(count: int, noun: str, several: str = "") -> str:
     return f"{number(count)} {noun if count == 1 else several or noun + 's'}"
 
 
-def area(hectares: float) -> str:
+def area(hectares: float, *, trim: bool = False) -> str:
     """Write an area in the reader's unit: ``1,960.50 ha``."""
-    return reader().area(hectares)
+    return reader().area(hectares, trim=trim)
+
+
+def percent(share: float, *, trim: bool = False) -> str:
+    """Write a share with one decimal: ``30.6%``."""
+    return reader().percent(share, trim=trim)
+
+
+def byte_size(size: float) -> str:
+    """Write a size in bytes: ``1.5 MB``."""
+    return reader().bytes(size)
+
+
+def sentence(text: str) -> str:
+    """Write the numbers in a sentence of a service as the reader does."""
+    return reader().sentence(text)
 
 
 def degrees(latitude: float, longitude: float, digits: int = 4) -> str:
@@ -81,7 +97,7 @@ def area_element(hectares: float) -> Markup:
     )
 
 
-def date_text(day: date | str) -> str:
+def day_text(day: date | str) -> str:
     """Write a day: ``01/31/2026``."""
     return reader().date(day)
 

@@ -12,6 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from app.geometry.shapes import map_shape
+from app.site import formats
 
 _WIDTH: Final = 720
 _HEIGHT: Final = 420
@@ -69,16 +70,15 @@ class SvgMap(NamedTuple):
         longitudes = _round_numbers(self.middle[0], self.width / 2 / self.factors[0])
         latitudes = _round_numbers(self.middle[1], self.height / 2 / -self.factors[1])
         return (
-            [Tick(self.place(each, 0)[0], _degrees(_wrap(each), "EW")) for each in longitudes],
-            [Tick(self.place(0, each)[1], _degrees(each, "NS")) for each in latitudes],
+            [Tick(self.place(each, 0)[0], _degree(_wrap(each), "EW")) for each in longitudes],
+            [Tick(self.place(0, each)[1], _degree(each, "NS")) for each in latitudes],
         )
 
     def scale_bar(self) -> tuple[float, str]:
         """Return the length of a scale bar, and the distance that it stands for."""
         per_meter = -self.factors[1] / _DEGREE
         meters = _round_number(self.width / 4 / per_meter)
-        words = f"{meters / 1000:g} km" if meters >= 1000 else f"{meters:g} m"
-        return round(meters * per_meter, 1), words
+        return round(meters * per_meter, 1), formats.reader().length(meters / 1000, trim=True)
 
 
 def draw_svg_map(outlines: Iterable[Outline]) -> SvgMap | None:
@@ -168,7 +168,6 @@ def _round_number(most: float, *, up: bool = False) -> float:
     return min(n for n in choices if n >= most) if up else max(n for n in choices if n <= most)
 
 
-def _degrees(number: float, letters: str) -> str:
-    """Write a longitude or latitude, such as ``46.458°N``."""
-    size = round(abs(number), 6)
-    return f"{size:.9g}°{letters[number < 0] if 0 < size < 180 else ''}"
+def _degree(number: float, letters: str) -> str:
+    """Write a longitude or latitude, such as ``46.458° N``."""
+    return formats.reader().degree(number, letters, 6, trim=True)

@@ -54,15 +54,15 @@ class Format(NamedTuple):
         whole, _, decimals = f"{abs(exact):f}".partition(".")
         return self._joined(exact < 0, whole, decimals.rstrip("0") if trim else decimals)
 
-    def area(self, hectares: float) -> str:
+    def area(self, hectares: float, *, trim: bool = False) -> str:
         """Write an area with two decimals, below one hectare or acre with four: ``1,960.50 ha``."""
         size = hectares * _ACRES if self.area_unit == "acres" else hectares
         digits = 0 if not size else 4 if abs(size) < 1 else 2
-        return f"{self.number(size, digits)} {AREA_UNITS[self.area_unit]}"
+        return f"{self.number(size, digits, trim=trim)} {AREA_UNITS[self.area_unit]}"
 
-    def percent(self, share: float) -> str:
+    def percent(self, share: float, *, trim: bool = False) -> str:
         """Write a share with one decimal: 0.306 is ``30.6%``."""
-        return self.percents.replace("{}", self.number(share * 100, 1))
+        return self.percents.replace("{}", self.number(share * 100, 1, trim=trim))
 
     def length(self, kilometers: float, digits: int = 2, *, trim: bool = False) -> str:
         """Write a length: ``12.35 km``, and below one kilometer ``350 m``."""
@@ -70,22 +70,22 @@ class Format(NamedTuple):
             return f"{self.number(kilometers * 1000)} m"
         return f"{self.number(kilometers, digits, trim=trim)} km"
 
-    def bytes(self, number: int) -> str:
+    def bytes(self, size: float) -> str:
         """Write a size in units of powers of 1,000, with up to one decimal: ``1.5 MB``."""
         for step, unit in _SIZES:
-            if number >= step:
-                return f"{self.number(number / step, 1, trim=True)} {unit}"
-        return f"{self.number(number)} byte{'' if number == 1 else 's'}"
+            if size >= step:
+                return f"{self.number(size / step, 1, trim=True)} {unit}"
+        return f"{self.number(size)} byte{'' if size == 1 else 's'}"
 
     def degrees(self, latitude: float, longitude: float, digits: int = 4) -> str:
         """Write a place: ``46.4533° N 22.9657° E``."""
         return f"{self.degree(latitude, 'NS', digits)} {self.degree(longitude, 'EW', digits)}"
 
     def degree(self, value: float, letters: str, digits: int = 4, *, trim: bool = False) -> str:
-        """Write a latitude or longitude; ``letters`` are those above and below 0."""
-        return (
-            f"{self.number(abs(value), digits, trim=trim)}°\N{NO-BREAK SPACE}{letters[value < 0]}"
-        )
+        """Write a latitude or longitude: ``22.9657° E``. ``letters`` are those above and below 0,
+        and are left out at 0 and 180 degrees."""
+        letter = "" if abs(value) in (0, 180) else f"\N{NO-BREAK SPACE}{letters[int(value < 0)]}"
+        return f"{self.number(abs(value), digits, trim=trim)}°{letter}"
 
     def date(self, day: date | str) -> str:
         """Write a day, or the day of a time: ``01/31/2026``."""

@@ -50,7 +50,7 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         ("status", "active", "out_of_use", "out of use"),
         ("area_hectares", 1, 1234.5, "1,234.50 ha"),
         ("expires_at", None, "2026-01-31T14:05:00.000Z", "01/31/2026, 2:05 PM UTC"),
-        ("location", None, {"type": "Point", "coordinates": [10.5, 50]}, "50, 10.5 (latitude"),
+        ("location", None, {"type": "Point", "coordinates": [10.5, 50]}, "50.000000° N 10.500"),
         ("metadata", {"a": 1, "owner": "x"}, {"a": 1, "owner": "y"}, "Metadata: owner x y"),
         ("metadata", None, {"deep": {"er": [1]}}, 'Metadata: deep not set er: [1]'),
         ("key_1", ["projects:read"], [], "none anymore: it is revoked"),

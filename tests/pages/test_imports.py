@@ -202,7 +202,7 @@ def test_questions_have_places_and_samples(browser: Browser, client: Client) -> 
     make_project(client, geometry=square(9.0, 46.9, 0.1))
     corners = "plot,x,y\n" + "".join(f"P{n // 4},{5e5 + n},52e5\n" for n in range(12))
     page = read(browser, corners.encode(), "corners.csv")
-    assert "near 46.95° N, 9.00° E" in page.text
+    assert "near 46.95° N 9.00° E" in page.text
     assert "P0, P1, P2 …" in page.text
     assert "Geometry x , y" in page.text
     assert "&#34;label&#34;: &#34;1&#34;" in page.response.text
@@ -451,7 +451,7 @@ def test_the_limits_of_the_account_are_told_before_and_after(
     assert "Nothing is refused for that" not in page.text
     assert "of storage" not in page.text
     monkeypatch.setattr("app.pages.imports.rendering.byte_limit", lambda: 200)
-    assert "of storage, and the account has room for 0.1953 KB" in browser.get(page.path).text
+    assert "of storage, and the account has room for 200 bytes" in browser.get(page.path).text
     monkeypatch.undo()
     made = ready(browser, feature(square(20, size=0.04), name="B"))
     assert re.search(rf"With this import, the account uses 1,2\d\d\.\d\d ha {limit}\.", made.text)

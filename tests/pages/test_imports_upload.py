@@ -79,19 +79,19 @@ def test_a_script_gets_the_address_or_what_is_wrong(browser: Browser) -> None:
 def test_a_file_that_is_too_large_is_refused_with_the_limit(app: Flask) -> None:
     with second_app(app, max_import_bytes=100 * 1024) as small:
         browser = sign_up(small, new_email("large"))
-        assert "At most 100 KB" in browser.get("/imports/new").text
+        assert "At most 102.4 kB" in browser.get("/imports/new").text
         form = browser.page.form().fields  # type: ignore[union-attr]
         file: Any = (io.BytesIO(b" " * 300 * 1024), "a.geojson")
         page = browser.send("/imports/new", **form | {"file": file})
         assert page.status == 413
-        assert "The file is larger than 100 KB" in page.text
+        assert "The file is larger than 102.4 kB" in page.text
         slightly: Any = (io.BytesIO(b" " * (100 * 1024 + 1)), "a.geojson")
         page = browser.send("/imports/new", **form | {"file": slightly})
-        assert (page.status, "The file is larger than 100 KB" in page.text) == (413, True)
+        assert (page.status, "The file is larger than 102.4 kB" in page.text) == (413, True)
         headers = {"X-Requested-With": "fetch", "Accept": "application/json"}
         again: Any = (io.BytesIO(b" " * 300 * 1024), "a.geojson")
         page = browser.send("/imports/new", headers, **form | {"file": again})
-        assert "The file is larger than 100 KB" in page.response.json["error"]["message"]
+        assert "The file is larger than 102.4 kB" in page.response.json["error"]["message"]
 
 
 def test_a_text_in_the_form_of_a_file_is_small(browser: Browser) -> None:

@@ -49,7 +49,7 @@ def test_a_map_for_paper_has_the_corners_and_the_account(
     client.put(f"/v1/projects/{project_id}", json={"geometry": square(size=0.1)})
     make_asset(client, project_id, name="Camera", location=point(10.05, 50.05))
     page = owner.get(f"/projects/{project_id}")
-    for text in ("4 corners", "50.100000, 10.100000", "Where In Germany", "10.05°E", "5 km"):
+    for text in ("4 corners", "50.100000° N 10.100000° E", "Where In Germany", "10.05° E", "5 km"):
         assert text in page.text, text
     assert re.search("Canopy · .+ · as of \\d\\d/", page.text)
     html = page.response.get_data(as_text=True)
@@ -61,7 +61,7 @@ def test_a_map_for_paper_has_the_corners_and_the_account(
     client.put(f"/v1/projects/{project_id}", json={"geometry": geometry})
     page = owner.get(f"/projects/{project_id}")
     assert "44 corners Too many to list" in page.text
-    assert "The middle is at 50.050000, 10.050000." in page.text
+    assert "The middle is at 50.050000° N 10.050000° E." in page.text
 
 
 def test_a_project_without_a_boundary(owner: Browser, project_id: str) -> None:

@@ -65,8 +65,8 @@ def test_coordinates_and_a_scale_bar_are_where_they_say() -> None:
     west, north = corners(made.shapes[0].path)[3]  # the ring begins in the south-west
     assert made.place(10, 50.1) == pytest.approx((west, north), abs=0.1)
     tops, sides = made.ticks()
-    assert "10.05°E" in [text for _, text in tops]
-    assert [at for at, text in sides if text == "50.06°N"] == [made.place(10, 50.06)[1]]
+    assert "10.05°\xa0E" in [text for _, text in tops]
+    assert [at for at, text in sides if text == "50.06°\xa0N"] == [made.place(10, 50.06)[1]]
     pixels, words = made.scale_bar()
     assert words == "5 km"
     assert pixels == pytest.approx(5000 / 11119.5 * (made.height - 56), rel=0.01)
@@ -78,8 +78,8 @@ def test_coordinates_beyond_the_antimeridian_are_those_of_the_other_side() -> No
     made = draw_svg_map(outlines(multi_square((179.99, -17), (-180, -17), size=0.01)))
     assert made is not None
     tops, sides = made.ticks()
-    assert {"179.995°E", "180°", "179.995°W"} <= {text for _, text in tops}
-    assert all(text.endswith("°S") for _, text in sides)
+    assert {"179.995°\xa0E", "180°", "179.995°\xa0W"} <= {text for _, text in tops}
+    assert all(text.endswith("°\xa0S") for _, text in sides)
     assert made.place(-180, -17)[0] == made.place(180, -17)[0] == made.width / 2
     assert abs(made.middle[0]) == 180
 

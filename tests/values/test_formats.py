@@ -28,7 +28,7 @@ CALLS: Final[list[tuple[str, list[Any]]]] = [
     *(("length", [each]) for each in (0.35, 12.345, 1204)),
     *(("bytes", [each]) for each in (1, 999, 1500, 52_428_800, 999_950, 3 * 10**12)),
     ("degrees", [46.45328, -22.96571]),
-    ("degree", [-0.5, "NS", 5, {"trim": True}]),
+    *(("degree", [each, "EW", 5, {"trim": True}]) for each in (-0.5, 0, 180)),
     *(("date", [{"time": each}]) for each in ("2026-01-31T00:05:00Z", "1999-12-09T12:05:00Z")),
     *(("time", [{"time": f"2026-02-03T{hour}:05:00Z"}]) for hour in ("00", "09", "12", "23")),
     ("sentence", [SENTENCE]),

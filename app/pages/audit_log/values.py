@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from app.pages.webhooks.event_groups import subscription_words
 from app.policy.permissions import PERMISSIONS, SCOPES
+from app.site import formats
 from app.values.strict_json import dumps
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
@@ -86,7 +87,7 @@ def value_of(name: str, value: Any) -> Value:
     if isinstance(value, str):
         is_time = (name.endswith("_at") or name in _TIMES) and _is_timestamp(value)
         return Value("time" if is_time else "text", shorten_text(_plain_value(name, value)))
-    return Value("text", f"{value:,}")
+    return Value("text", str(value) if isinstance(value, float) else formats.number(value))
 
 
 def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
@@ -108,7 +109,7 @@ def shorten_text(text: str) -> str:
     """Cut a text that is too long for the page, and add its length."""
     if len(text) <= _LONGEST:
         return text
-    return f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return f"{text[:_LONGEST]}… ({formats.number(len(text))} characters)"
 
 
 def _plain_value(name: str, value: str) -> str:
@@ -124,17 +125,18 @@ def _list_value(name: str, values: list[Any]) -> Value:
     words = _IN_SENTENCES.get(name, {})
     items = [f"{words[text]} ({text})" if text in words else shorten_text(text) for text in texts]
     if len(items) > _MOST_ITEMS:
-        items[_MOST_ITEMS:] = [f"and {len(items) - _MOST_ITEMS:,} more"]
+        items[_MOST_ITEMS:] = [f"and {formats.number(len(items) - _MOST_ITEMS)} more"]
     return Value("list", items=tuple(items))
 
 
 def _mapping_value(value: Mapping[str, Any]) -> Value:
     if value.keys() == _LONG:
-        number, digest = f"{value['bytes']:,} bytes", f"SHA-256 {value['sha256']}"
+        number, digest = f"{formats.number(value['bytes'])} bytes", f"SHA-256 {value['sha256']}"
         return Value("text", f"{value['beginning']}… ({number}, {digest})")
     coordinates = value.get("coordinates")
     if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
-        return Value("text", f"{coordinates[1]}, {coordinates[0]} (latitude, longitude)")
+        longitude, latitude = coordinates[:2]
+        return Value("text", formats.degrees(latitude, longitude, 6))
     items = [shorten_text(f"{key}: {_value_text(member)}") for key, member in value.items()]
     return Value("list", items=tuple(items[:_MOST_ITEMS])) if items else Value("unset", "empty")
 

@@ -26,8 +26,8 @@ from app.policy.eudr import PLOT_TYPE
 from app.policy.fields import IMPORT, PROJECT
 from app.policy.request_limits import LIST_IDS, PROJECT_STATUSES, SELECTED_IDS, SELECTION_SECONDS
 from app.projects.listing import list_projects, project_query
+from app.site.formats import pluralize
 from app.values.ids import is_id, new_id
-from app.values.text import pluralize
 
 ANY: Final = "any"  # in the address: projects of any status
 _DEFAULT: Final = {

@@ -29,9 +29,9 @@ from app.pages.eudr.choices import Choices
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import DECIMALS, PROBLEMS, WARNINGS
 from app.policy.request_limits import VALIDATION_SECONDS
+from app.site.formats import byte_size, number, pluralize
 from app.values.ids import is_id
 from app.values.strict_json import dumps
-from app.values.text import pluralize
 
 GROUP_PLOTS: Final = 50  # plots of a group
 _CODES_WITH_MAP: Final = ("breaks_at_six_decimals", "hole")
@@ -107,11 +107,11 @@ class Overview:
         if self.countries:
             text += f" in {words.countries(code for code, _ in self.countries.most_common())}"
         if not choices.is_ticked("simplified"):
-            kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
-            kinds += [f"{report.points:,} as points"] if report.points else []
+            kinds = [f"{number(report.plots)} with boundaries"] if report.plots else []
+            kinds += [f"{number(report.points)} as points"] if report.points else []
             text += f", {' and '.join(kinds)}"
-        files = f" in {report.files:,} files" if report.files > 1 else ""
-        return f"{text}, {words.size_text(report.bytes)}{files}"
+        files = f" in {number(report.files)} files" if report.files > 1 else ""
+        return f"{text}, {byte_size(report.bytes)}{files}"
 
     @property
     def columns(self) -> list[tuple[str, int]]:

@@ -16,10 +16,10 @@ from app.pages.eudr.choices import STATUSES, Choices, address_of, read_choices
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
+from app.site.formats import pluralize
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
-from app.values.text import pluralize
 
 bp = PageBlueprint("eudr_pages", __name__, section="/eudr")
 

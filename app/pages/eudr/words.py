@@ -21,7 +21,7 @@ from app.policy.eudr import (
     POINT_HECTARES,
     REFERENCE,
 )
-from app.values.text import pluralize
+from app.site.formats import number, pluralize
 
 
 class Words(NamedTuple):
@@ -160,10 +160,10 @@ def differences(report: Report, *, are_filled: bool) -> str:
         how = "is filled" if are_filled else "is left out, and splits its plot"
     said = [f"{pluralize(holes, 'hole')} {how}"] if holes else []
     has = "boundary has" if parts == 1 else "boundaries have"
-    said += [f"{parts:,} {has} several parts, each a plot"] if parts else []
+    said += [f"{number(parts)} {has} several parts, each a plot"] if parts else []
     if rounded:
         said.append(
-            f"positions of {rounded:,} are rounded to six decimals, by at most 8 centimeters"
+            f"positions of {number(rounded)} are rounded to six decimals, by at most 8 centimeters"
         )
     become = "becomes" if report.records == 1 else "become"
     kind = "project" if not report.points else "project or point"
@@ -171,10 +171,3 @@ def differences(report: Report, *, are_filled: bool) -> str:
     counts = f"{pluralize(report.records, kind, kinds)} {become}"
     counts += f" {pluralize(report.features, 'plot')}"
     return f"{counts}: {'; '.join(said)}." if said else ""
-
-
-def size_text(size: int) -> str:
-    """``51 kB``, ``3.2 MB``: of 1,000 bytes, as the Information System counts them."""
-    if size >= 10**6:
-        return f"{size / 10**6:,.1f} MB"
-    return f"{max(1, round(size / 1000)):,} kB"

@@ -27,6 +27,7 @@ from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
 from app.projects.places import project_places
 from app.settings.current import current_settings
+from app.site.formats import byte_size
 from app.site.forms import Draft, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
@@ -139,7 +140,7 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
         projects=projects,
         more=total - _PROJECT_CHOICES,
         most=_most_bytes(),
-        size=words.size(_most_bytes()),
+        size=byte_size(_most_bytes()),
         limits=words.limits(_most_bytes()),
     )
 
@@ -216,8 +217,8 @@ def _no_room(account_id: str, record: Mapping[str, Any]) -> str | None:
     room = max(0, limit - read_counters(account_id).stored_bytes)
     needed = bytes_to_write(account_id, record["id"])
     sentence = (
-        f"It needs about {words.size(needed)} of storage, and the account has room for "
-        f"{words.size(room)}: what does not fit would not be written."
+        f"It needs about {byte_size(needed)} of storage, and the account has room for "
+        f"{byte_size(room)}: what does not fit would not be written."
     )
     return sentence if needed > room else None
 

@@ -13,12 +13,13 @@ from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
 from app.imports import checks, feature_map, listing, service, uploads
 from app.imports.schemas import ImportUpdateSchema
-from app.pages.imports import rendering, settings_form, words
+from app.pages.imports import rendering, settings_form
 from app.policy.files import FEATURES, FORM_BYTES
 from app.settings.current import current_settings
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, own_site_only, with_form_limits
 from app.site.signed_in import current_person, is_from_script, of_account
+from app.values.formats import format_in
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
 
@@ -71,7 +72,8 @@ def too_large(error: PayloadTooLarge) -> Response:
     if request.endpoint != f"{bp.name}.{upload.__name__}":
         return render_error(error)
     limit = current_settings().max_import_bytes
-    message = f"The file is larger than {words.size(limit)}. Split it into several, or simplify it."
+    size = format_in("en").bytes(limit)
+    message = f"The file is larger than {size}. Split it into several, or simplify it."
     if is_from_script():
         return render_error(PayloadTooLarge(message))
     current_person()  # for the navigation

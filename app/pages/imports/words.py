@@ -15,7 +15,9 @@ from app.imports.record import country_words, overlap_words
 from app.pages.imports.settings_form import FileReading
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.request_limits import GEOMETRY_POSITIONS
-from app.site.formats import area
+from app.site.formats import area, byte_size, degrees, pluralize, reader, sentence
+from app.site.formats import number as written
+from app.values.formats import format_in
 
 # The text of each status, and the class of its tag.
 STATUSES: Final[dict[str, tuple[str, str]]] = {
@@ -57,7 +59,6 @@ _WARNINGS: Final[dict[str, str]] = {
     "several_countries": "in several countries",
     "countries_not_checked": "too complex to be compared with countries",
 }
-_MEGABYTE: Final = 1024 * 1024
 
 
 def may_be_plots(record: Mapping[str, Any]) -> bool:
@@ -68,12 +69,7 @@ def may_be_plots(record: Mapping[str, Any]) -> bool:
 
 def counted(number: int, noun: str) -> str:
     """``1 project``, ``12 projects``, from a plural noun."""
-    return f"{number:,} {noun.removesuffix('s') if number == 1 else noun}"
-
-
-def size(number: int) -> str:
-    """A number of bytes as ``1.5 MB``."""
-    return f"{number / _MEGABYTE:,.4g} MB" if number >= _MEGABYTE else f"{number / 1024:,.4g} KB"
+    return pluralize(number, noun.removesuffix("s"))
 
 
 def formats() -> str:
@@ -86,8 +82,8 @@ def limits(max_bytes: int) -> list[str]:
     """The limits of a file, a phrase each."""
     return [
         formats(),
-        f"At most {size(max_bytes)} and {FEATURES:,} features",
-        f"At most {GEOMETRY_POSITIONS:,} positions in one boundary",
+        f"At most {byte_size(max_bytes)} and {written(FEATURES)} features",
+        f"At most {written(GEOMETRY_POSITIONS)} positions in one boundary",
     ]
 
 
@@ -97,10 +93,11 @@ def summary(record: Mapping[str, Any]) -> str:
     if is_open(record):
         return f"{counted(record['progress']['total'], 'features')}, not judged yet"
     words = VERDICTS | {"left_out": "left out"}
-    parts = [f"{counts[name]:,} {words[name].lower()}" for name in words if counts[name]]
+    parts = [f"{written(counts[name])} {words[name].lower()}" for name in words if counts[name]]
     if record["status"] == "ready":
+        english = format_in("en", reader().area_unit)
         place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
-        parts[place:place] = overlap_words(record, area)
+        parts[place:place] = map(sentence, overlap_words(record, english.area))
     parts += _placeless_phrases(record)
     return ", ".join(parts) or "No features"
 
@@ -111,7 +108,7 @@ def _placeless_phrases(record: Mapping[str, Any]) -> list[str]:
     if not placeless:
         return []
     total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
-    how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
+    how_many = "none with" if placeless >= total > 1 else f"{written(placeless)} without"
     return [f"{how_many} {'a boundary' if record['kind'] == 'projects' else 'a location'}"]
 
 
@@ -135,7 +132,7 @@ def intent(record: Mapping[str, Any]) -> str:
     new, changed, kind = record["counts"]["new"], record["counts"]["changed"], record["kind"]
     words = _created_text(new, record["counts"]["new_plots"], record)
     if new and changed:
-        return f"create {words} and change {changed:,}"
+        return f"create {words} and change {written(changed)}"
     return f"change {counted(changed, kind)}" if changed else f"create {words}"
 
 
@@ -155,8 +152,8 @@ def namesakes(record: Mapping[str, Any], number: int) -> str:
         f"One new {singular} has the name of another {singular}, but is not the same. If it is the "
         "same forest"
         if number == 1
-        else f"{number:,} new {kind} have the names of other {kind}, but are not the same. If they "
-        "are the same forests"
+        else f"{written(number)} new {kind} have the names of other {kind}, but are not the same. "
+        "If they are the same forests"
     )
     return f"{text}, have features change what has their name."
 
@@ -197,7 +194,7 @@ def plan_use(record: Mapping[str, Any], plan: str) -> tuple[str, bool] | None:
     total = areas["account"]
     verb = "The account uses" if is_applied else "With this import, the account uses"
     return (
-        f"{verb} {area(total)} of the {limit:,} ha of its plan, {plan}.",
+        f"{verb} {area(total)} of the {area(limit, trim=True)} of its plan, {plan}.",
         total > limit,
     )
 
@@ -223,7 +220,10 @@ def has_fault(record: Mapping[str, Any], message: str) -> bool:
     return any(fault["message"] == message for fault in record["faults"])
 
 
-countries = country_words
+def countries(record: Mapping[str, Any]) -> str | None:
+    """Where the features of an import lie."""
+    found = country_words(record)
+    return found and sentence(found)
 
 
 def odd(warning: Mapping[str, Any]) -> str:
@@ -245,8 +245,8 @@ def faults(problems: Iterable[Mapping[str, Any]]) -> list[FeatureFault]:
     by_message: dict[str, FeatureFault] = {}
     for problem in problems:
         message = plain_message(problem["code"], problem["message"])
-        key = without_numbers(message)
-        fault = by_message.setdefault(key, FeatureFault(problem["code"], message, []))
+        key, words = without_numbers(message), sentence(message)
+        fault = by_message.setdefault(key, FeatureFault(problem["code"], words, []))
         coordinates = problem["coordinates"]
         if text := place(coordinates):
             fault.places.append((coordinates[0], coordinates[1], text))
@@ -313,9 +313,8 @@ def middle(box: Sequence[float] | None) -> str | None:
 
 
 def place(coordinates: Sequence[float] | None, digits: int = 5) -> str | None:
-    """``44.50000° N, 122.10000° W``; None if it is not on the Earth."""
+    """``44.50000° N 122.10000° W``; None if it is not on the Earth."""
     if not coordinates or abs(coordinates[0]) > 180 or abs(coordinates[1]) > 90:
         return None
     longitude, latitude = coordinates[:2]
-    north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
-    return f"{abs(latitude):.{digits}f}° {north}, {abs(longitude):.{digits}f}° {east}"
+    return degrees(latitude, longitude, digits)

@@ -22,9 +22,9 @@ from app.models import Project
 from app.pages.where import where_it_lies
 from app.projects.listing import list_projects
 from app.projects.places import NEAR, degrees_from, project_places
+from app.site.formats import pluralize
 from app.values.folding import fold_name, searchable_text
 from app.values.strict_json import loads
-from app.values.text import pluralize
 
 Json = dict[str, Any]
 _Named = tuple[Any, ...]  # a place, and the names by which it is found

@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.account.members.invitation_status import InvitationStatus
 from app.account.members.removal_preview import LostAccess
 from app.policy.permissions import ROLES
-from app.values.text import pluralize
+from app.site.formats import number, pluralize
 
 ROLE_WORDS: Final = {
     "viewer": "Sees projects, assets and members. Changes nothing.",
@@ -104,4 +104,4 @@ def _credential_text(row: Any) -> str:
 def _listed_names(names: Sequence[str]) -> str:
     """Join names; after ``_MOST_NAMES`` follows the number of the others."""
     left = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {left:,} more" if left > 0 else "")
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {number(left)} more" if left > 0 else "")

@@ -15,6 +15,7 @@ from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
+from app.site import formats
 from app.usage.counters import project_total, read_counters
 
 PER_PAGE: Final = 50
@@ -72,7 +73,7 @@ def status_choices(account_id: str) -> list[tuple[str, str]]:
     """Return the choices of the menu of statuses, each with the number of projects."""
     counts = read_counters(account_id)
     choices = [
-        (name, f"{name.capitalize()} ({count_with_status(counts, name):,})")
+        (name, f"{name.capitalize()} ({formats.number(count_with_status(counts, name))})")
         for name in PROJECT_STATUSES
     ]
-    return [*choices, (ANY, f"Any status ({project_total(counts):,})")]
+    return [*choices, (ANY, f"Any status ({formats.number(project_total(counts))})")]

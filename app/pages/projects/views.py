@@ -27,10 +27,10 @@ from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
 from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
+from app.site.formats import pluralize
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
-from app.values.text import pluralize
 
 bp = PageBlueprint("project_pages", __name__, section="/projects")
 

@@ -24,11 +24,12 @@ from app.people.second_factor.requirement import (
 from app.policy.deletion import DELETED_AFTER
 from app.policy.plans import Plan
 from app.policy.second_factor import DEFAULT_GRACE_DAYS, GRACE_DAYS
+from app.site import formats
 from app.site.form_fields import FormSchema, NameSchema, WholeNumber
+from app.site.formats import pluralize
 from app.site.forms import Draft, Unchanged, form_page, sent_draft
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, of_account
-from app.values.text import pluralize
 
 bp = PageBlueprint("settings", __name__, section="/settings")
 
@@ -138,11 +139,16 @@ def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
     """Return the limits of a plan: ``("Members", "25, including invitations")``."""
     return [
         ("Members", _limit_text(plan.members, ", including invitations")),
-        ("Area", _limit_text(plan.hectares, " ha in projects that are not archived")),
-        ("API requests", plan.requests_in_words() or "no limit"),
+        (
+            "Area",
+            "no limit"
+            if plan.hectares is None
+            else f"{formats.area(plan.hectares, trim=True)} in projects that are not archived",
+        ),
+        ("API requests", formats.sentence(plan.requests_in_words() or "no limit")),
         ("Chat", _limit_text(plan.chat_questions_per_day, " questions a day")),
     ]
 
 
 def _limit_text(number: int | None, words: str) -> str:
-    return "no limit" if number is None else f"{number:,}{words}"
+    return "no limit" if number is None else f"{formats.number(number)}{words}"

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 from app.events.listing import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
+from app.site.formats import area, byte_size, number, percent
 from app.usage.statistics import requests_today, usage_statistics
 
 _MOST_EVENTS: Final = 200  # thresholds are reached seldom
-_UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
 
 
 class Crossing(NamedTuple):
@@ -52,8 +52,8 @@ class Meter(NamedTuple):
     @property
     def shown_percent(self) -> str:
         """The percentage as text, rounded down."""
-        whole = int(self.percent)
-        return "less than 1" if not whole and self.current else f"{whole:,}"
+        shown = int(10 * self.percent) / 1000
+        return f"< {percent(0.001)}" if not shown and self.current else percent(shown)
 
     @property
     def level(self) -> str:
@@ -83,57 +83,41 @@ def usage_meters(account_id: str, plan_name: str) -> list[Meter]:
     drafts = projects["total"] - projects["active"] - projects["archived"]
     return [
         Meter(
-            "Forest area", hectares["current"], hectares["limit"], _hectares_text,
+            "Forest area", hectares["current"], hectares["limit"], area,
             "Nothing is refused beyond the limit.",
             more="Archived projects do not count.", crossings=crossings.get("hectares", ()),
         ),
         Meter(
-            "Projects", projects["total"], None, _number_text, "",
-            more=f"{projects['active']:,} active, {drafts:,} drafts, "
-            f"{projects['archived']:,} archived.",
+            "Projects", projects["total"], None, number, "",
+            more=f"{number(projects['active'])} active, {number(drafts)} drafts, "
+            f"{number(projects['archived'])} archived.",
         ),
         Meter(
-            "Members", members["current"], members["limit"], _number_text,
+            "Members", members["current"], members["limit"], number,
             "At the limit, nobody else can be invited.", refuses=True,
             more="Open invitations count.", crossings=crossings.get("members", ()),
         ),
         Meter(
             "API requests today (UTC)", requests_today(account_id), plan.requests_per_day,
-            _number_text, "At the limit, requests are refused until 00:00 UTC.", refuses=True,
+            number, "At the limit, requests are refused until 00:00 UTC.", refuses=True,
         ),
         Meter(
-            "API requests this month", month["current"], month["limit"], _number_text,
+            "API requests this month", month["current"], month["limit"], number,
             "Nothing is refused: only the daily limit holds. This is the sum of all days.",
             crossings=crossings.get("api_requests", ()),
         ),
         Meter(
-            "Stored data", stored["current"], stored["limit"], format_size,
+            "Stored data", stored["current"], stored["limit"], byte_size,
             "At the limit, no boundary or metadata can grow.", refuses=True,
             more="Counts boundaries, including earlier versions, and metadata.",
         ),
         Meter(
-            "History", history["current"], history["limit"], format_size,
+            "History", history["current"], history["limit"], byte_size,
             "At the limit, projects and assets cannot be created, changed or imported.",
             refuses=True,
             more="Counts events, deliveries and the audit log, which go by themselves with time.",
         ),
     ]  # fmt: skip
-
-
-def format_size(number: float) -> str:
-    """Format a number of bytes as ``1.5 MB``."""
-    for unit, step in _UNITS:
-        if number >= step:
-            return f"{number / step:,.3g} {unit}"
-    return f"{number:,.0f} bytes"
-
-
-def _hectares_text(number: float) -> str:
-    return f"{number:,.0f} ha" if number >= 100 or number == int(number) else f"{number:,.2f} ha"
-
-
-def _number_text(number: float) -> str:
-    return f"{number:,.0f}"
 
 
 def _threshold_crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
@@ -146,7 +130,11 @@ def _threshold_crossings(account_id: str, since: str) -> dict[str, tuple[Crossin
             continue
         data = event["data"]
         exceeded = event["type"] == "usage.limit_exceeded"
-        words = "Limit exceeded" if exceeded else f"{data['threshold']} % reached"
+        words = (
+            "Limit exceeded"
+            if exceeded
+            else f"{percent(data['threshold'] / 100, trim=True)} reached"
+        )
         later = crossings.get(data["metric"], ())
         if words not in (crossing.words for crossing in later):
             crossings[data["metric"]] = (*later, Crossing(words, event["created_at"]))

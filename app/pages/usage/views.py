@@ -10,6 +10,7 @@ from app.auth.principal import Principal
 from app.limits.plan_file import plan_of
 from app.pages.filters import list_address
 from app.pages.usage.meters import usage_meters
+from app.site import formats
 from app.site.charts import Chart, Series, stacked_bars
 from app.site.pages import PageBlueprint, live_part, page
 from app.site.protection import own_site_only
@@ -87,4 +88,5 @@ def _requests_chart(requests: Requests, chosen: CallerRequests | None) -> Chart:
     """The requests by day, of the account or of one credential."""
     numbers = requests.by_day if chosen is None else chosen.by_day
     series = [Series("Requests", "main", list(numbers))]
-    return stacked_bars(requests.days, series, lambda number: f"{number:,.0f}")
+    days = [formats.day_text(day) for day in requests.days]
+    return stacked_bars(days, series, formats.number)

@@ -45,10 +45,10 @@ def _no_findings(app: Flask) -> None:
             client.delete(key)
 
 
-def number(text: str, word: str) -> int:
-    found = re.search(rf"([\d,]+) {word}", text)
+def number(text: str, word: str) -> float:
+    found = re.search(rf"([\d,.]+) {word}", text)
     assert found, text
-    return int(found[1].replace(",", ""))
+    return float(found[1].replace(",", ""))
 
 
 def test_numbers(client: Client, operator: Browser) -> None:
@@ -56,7 +56,7 @@ def test_numbers(client: Client, operator: Browser) -> None:
     make_project(client, geometry=square())
     after = operator.get("/operator").text
     assert number(after, "project") == number(before, "project") + 1
-    assert number(after, "hectares") > number(before, "hectares")
+    assert number(after, "ha in projects") > number(before, "ha in projects")
     assert number(after, "account") == number(before, "account")
 
 

@@ -13,6 +13,7 @@ from app.pages.webhooks.explanations import explain_attempt, failure_of
 from app.pages.webhooks.replays.forms import ReplayDraft
 from app.policy.deliveries import REPLAYED_PER_SECOND
 from app.policy.request_limits import EVENT_DAYS
+from app.site import formats
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account
@@ -52,7 +53,7 @@ def start(principal: Principal, webhook_id: str) -> Response:
         number = start_replay(principal, webhook_id, selection)["replayed"]
     if not number:
         return _replay_page(principal, webhook_id, draft, selection)
-    events = "1 event is" if number == 1 else f"{number:,} events are"
+    events = formats.pluralize(number, "event is", "events are")
     return redirect_to(f"/webhooks/{webhook_id}", f"{events} on the way.")
 
 

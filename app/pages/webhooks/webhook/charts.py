@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from app.site import formats
 from app.site.charts import Chart, Series, line_chart, stacked_bars
 from app.values import clock
 from app.webhooks.activity import AttemptTotal, count_by_day, count_by_hour
@@ -45,7 +46,7 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
         stacked_bars(
             names,
             [Series("Succeeded", "good", succeeded), Series("Failed", "bad", failed)],
-            lambda number: f"{number:,.0f}",
+            formats.number,
         ),
         line_chart(
             names,
@@ -102,9 +103,13 @@ def _end_of_column(moment: datetime, width: timedelta) -> datetime:
 
 
 def _column_name(moment: datetime, width: timedelta) -> str:
-    day = f"{moment:%b} {moment.day}"
-    return day if width >= timedelta(days=1) else f"{day}, {moment:%H:%M}"
+    is_day = width >= timedelta(days=1)
+    return formats.day_text(moment) if is_day else formats.reader().moment(moment)
 
 
 def _milliseconds_text(value: float) -> str:
-    return f"{value:,.0f} ms" if value < 1000 else f"{value / 1000:g} s"
+    return (
+        f"{formats.number(value)} ms"
+        if value < 1000
+        else f"{formats.number(value / 1000, 3, trim=True)} s"
+    )

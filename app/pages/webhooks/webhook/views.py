@@ -18,6 +18,7 @@ from app.pages.webhooks.webhook.charts import charts_of
 from app.pages.webhooks.webhook.filters import EVENT_TYPES, PERIODS, RESULTS, AttemptFilters
 from app.pages.webhooks.webhook.snippets import snippets_for
 from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
+from app.site import formats
 from app.site.pages import PageBlueprint, live_part, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
@@ -93,7 +94,7 @@ def retry(principal: Principal, webhook_id: str) -> Response:
     """Retry at once all deliveries that wait for their next attempt."""
     with transaction():
         number = retry_now(principal, webhook_id)
-    deliveries = "1 delivery is" if number == 1 else f"{number:,} deliveries are"
+    deliveries = formats.pluralize(number, "delivery is", "deliveries are")
     return redirect_to(
         f"/webhooks/{webhook_id}",
         f"{deliveries} tried now. The results appear in the log." if number else "Nothing waited.",

@@ -48,7 +48,7 @@ export function area(hectares) {
 }
 
 /** A share with one decimal: 0.306 is 30.6%. */
-export const percent = (share) => format.percents.replace("{}", number(share * 100, 1));
+export const percent = (share, options) => format.percents.replace("{}", number(share * 100, 1, options));
 
 /** A length in kilometers, or below one in meters. */
 export const length = (kilometers, digits = 2, options) =>
@@ -64,9 +64,9 @@ export function bytes(size) {
 export const degrees = (latitude, longitude, digits = 4) =>
   `${degree(latitude, "NS", digits)} ${degree(longitude, "EW", digits)}`;
 
-/** A latitude or longitude; letters are those above and below 0. */
+/** A latitude or longitude: 22.9657° E. Letters are those above and below 0, and are left out at 0 and 180 degrees. */
 export const degree = (value, letters, digits = 4, options = {}) =>
-  `${number(Math.abs(value), digits, options)}°\u00a0${letters[Number(value < 0)]}`;
+  `${number(Math.abs(value), digits, options)}°${[0, 180].includes(Math.abs(value)) ? "" : `\u00a0${letters[Number(value < 0)]}`}`;
 
 function filled(pattern, moment) {
   const all = named(parts, moment);

@@ -40,10 +40,8 @@ export function drawGraticule(context, { x, y, z }, size) {
   context.stroke();
 }
 
-function written(degrees, step, letters) {
-  if (degrees % 180 === 0) return `${Math.abs(degrees)}°`;
-  return degree(degrees, letters, (String(step).split(".")[1] ?? "").length);
-}
+/** A number of degrees with a letter: 22.95° E. */
+const written = (degrees, step, letters) => degree(degrees, letters, (String(step).split(".")[1] ?? "").length);
 
 /** Show the numbers where no control is. Returns what ends that. */
 export function showNumbers(map) {
