@@ -50,7 +50,7 @@ def welcome_text(settings: Settings, *, empty: bool) -> str:
         folder = settings.instance_path / MAIL_FOLDER
         head += f"Emails are files in {folder}, as MAIL_URL is unset\n"
     if not shown_layers():
-        head += f"Maps are blank: an operator turns a background on at {url}/operator/map\n"
+        head += f"Roads or imagery on maps: an operator turns them on at {url}/operator/map\n"
     account = first_account()
     if account is None and not empty:
         try:

@@ -16,6 +16,8 @@ from tests.browser.tiles import TileServer, instance_with_layers, tile_of, tile_
 from tests.make import new_email
 from tests.waiting import wait_for
 
+LAND = "Natural Earth"  # in the attribution of the map of our own files
+
 
 @pytest.fixture(scope="module")
 def tiles() -> Iterator[TileServer]:
@@ -72,6 +74,11 @@ def test_each_layer_asks_its_own_addresses(reader: Owner, tiles: TileServer) -> 
     query = parse_qs(tiles.asked[0][0].partition("?")[2])
     assert (query["map"], query["layers"], query["request"]) == (["a"], ["one,two"], ["GetMap"])
     check_asked(page, tiles, "survey")
+    expect(page.get_by_text(LAND)).to_have_count(0)
+    page.get_by_role("button", name="Zoom out").click()  # below its min_zoom
+    expect(page.get_by_text(LAND)).to_be_visible()
+    page.get_by_role("button", name="Zoom in").click()
+    check_asked(page, tiles, "survey")
 
     box = switch(page)
     expect(box.get_by_text("Pink: lost since 2001.")).to_be_visible()
@@ -100,11 +107,13 @@ def test_a_layer_that_does_not_come_is_told_until_it_does(reader: Owner, tiles: 
     tiles.refused = {"roads", "loss"}
     page = reader.go("/projects")
     expect(note).to_have_text("Roads: the server refuses, or does not reply.")
+    expect(page.get_by_text(LAND)).to_be_visible()
     switch(page).get_by_label("Loss", exact=True).check()
     expect(note).to_have_text("Roads, Loss: the server refuses, or does not reply.")
     tiles.refused = {"loss"}
     page.get_by_role("button", name="Zoom in").click()
     expect(note).to_have_text("Loss: the server refuses, or does not reply.")
+    expect(page.get_by_text(LAND)).to_have_count(0)
     switch(page).get_by_label("Loss", exact=True).uncheck()
     expect(note).to_be_empty()
     tiles.refused = set()

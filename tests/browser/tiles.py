@@ -28,6 +28,7 @@ attribution = 'The county <a href="https://example.org/">Example</a><img src="{u
 name = "Survey"
 url = "{url}/survey?map=a"
 wms_layers = "one,two"
+min_zoom = 2
 [[layer]]
 name = "Loss"
 url = "{url}/loss/{{z}}/{{x}}/{{y}}.png"

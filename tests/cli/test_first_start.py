@@ -57,7 +57,7 @@ def test_a_first_start_makes_the_demo_and_says_how_to_use_it(migrated: Flask) ->
     text = said(migrated)
     url = migrated.config["SETTINGS"].public_url
     assert f"{url}/docs" in text
-    assert f"turns a background on at {url}/operator/map\n" in text
+    assert f"an operator turns them on at {url}/operator/map\n" in text
     assert f"Emails are files in {migrated.config['SETTINGS'].instance_path / 'mails'}" in text
     assert re.search(r"^ +email +owner@demo\.example$", text, re.MULTILINE)
     assert re.search(r"^ +password +[a-z-]{20,}$", text, re.MULTILINE)

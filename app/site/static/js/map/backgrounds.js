@@ -4,29 +4,47 @@ import { landLayer } from "./land.js";
 import { iconElement } from "./map.js";
 
 const { L } = window;
-const BLANK = { name: "blank", title: "Blank", type: "land" };
+const BLANK = { name: "blank", title: "Blank" }; // the land alone
 const KEY = "canopy-layers"; // of the reader's choice, in this browser
 const PATIENCE = 15_000; // milliseconds in which a server replies
 
 /** Show the layers of data-layers on a map, as the reader has chosen, and a switch if there is a
- * choice. */
+ * choice. The land is shown where the background is not. */
 export function addBackgrounds(map) {
   const { layers, choose } = map.getContainer().dataset;
   const all = JSON.parse(layers ?? "[]");
   const backgrounds = [...all.filter(({ overlay }) => !overlay), BLANK];
   const overlays = all.filter(({ overlay }) => overlay);
-  const tell = noteOf(map);
-  const made = new Map();
-  const make = async (layer) => {
-    if (!made.has(layer)) made.set(layer, layer === BLANK ? landLayer() : tiles(layer, tell));
-    return made.get(layer);
-  };
-
   const choice = { overlays: {}, ...readChoice() };
   let background = backgrounds.find(({ name }) => name === choice.background) ?? backgrounds[0];
+  const land = landLayer();
+  const missing = new Set(); // layers of which nothing comes
+  const note = L.DomUtil.create("p", "map-note layer-note", map.getContainer());
+  note.setAttribute("role", "status");
+  const showLand = () => {
+    const isSeen = background === BLANK || missing.has(background) || map.getZoom() < background.min_zoom;
+    if (isSeen) land.addTo(map);
+    else land.remove();
+  };
+  const tell = (layer, isMissing) => {
+    if (missing.has(layer) === isMissing) return;
+    if (isMissing) missing.add(layer);
+    else missing.delete(layer);
+    const titles = [...missing].map(({ title }) => title).join(", ");
+    note.textContent = titles && `${titles}: the server refuses, or does not reply.`;
+    showLand();
+  };
+  const made = new Map();
+  const make = (layer) => {
+    if (!made.has(layer)) made.set(layer, tiles(layer, (isMissing) => tell(layer, isMissing)));
+    return made.get(layer);
+  };
   const showBackground = async (wanted) => {
-    for (const layer of made.values()) if (!(await layer).options.isOverlay) (await layer).remove();
+    const former = background;
     background = wanted;
+    if (made.has(former)) (await make(former)).remove();
+    showLand();
+    if (wanted === BLANK) return;
     const layer = await make(wanted);
     if (background === wanted) layer.addTo(map);
   };
@@ -37,7 +55,8 @@ export function addBackgrounds(map) {
     else layer.setOpacity(opacity).addTo(map);
   };
   showBackground(background);
-  overlays.forEach(showOverlay);
+  overlays.filter(({ name }) => name in choice.overlays).forEach(showOverlay);
+  map.on("zoomend", showLand);
   if (all.length) addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay });
   if (backgrounds.length === 1 && choose) addHint(map, choose);
 }
@@ -50,54 +69,40 @@ async function tiles(layer, tell) {
     maxZoom: 20,
     opacity: layer.opacity,
     zIndex: layer.overlay ? 1 : 0, // shapes have more
-    isOverlay: layer.overlay,
     referrerPolicy: "strict-origin-when-cross-origin", // openstreetmap.org refuses requests without
   };
   if (layer.type === "pmtiles") {
     const { basemapLayer } = await import("./basemap_layer.js");
     const own = basemapLayer(layer.url, { ...options, maxZoom: layer.max_zoom });
-    return own.on({ tileerror: () => tell(layer.title, true), "tileload remove": () => tell(layer.title, false) });
+    return own.on("tileerror", () => tell(true)).on("tileload remove", () => tell(false));
   }
   const wms = { layers: layer.wms_layers, format: "image/png", transparent: layer.overlay };
   const made = layer.type === "wms" ? L.tileLayer.wms(layer.url, { ...options, ...wms }) : L.tileLayer(layer.url, options);
-  return watch(made, layer.title, tell);
+  return watch(made, tell);
 }
 
-/** Call tell(title, true) when no tile of a view comes, and tell(title, false) when one does. */
-function watch(layer, title, tell) {
+/** Call tell(true) when no tile of a view comes, and tell(false) when one does. */
+function watch(layer, tell) {
   let [loaded, failed, timer] = [0, 0];
   layer.on("loading", () => {
     loaded = failed = 0;
     clearTimeout(timer);
-    timer = setTimeout(() => loaded || tell(title, true), PATIENCE);
+    timer = setTimeout(() => loaded || tell(true), PATIENCE);
   });
   layer.on("tileload", () => {
     loaded += 1;
-    tell(title, false);
+    tell(false);
   });
   layer.on("tileerror", () => (failed += 1));
   layer.on("load", () => {
     clearTimeout(timer);
-    if (failed && !loaded) tell(title, true);
+    if (failed && !loaded) tell(true);
   });
   layer.on("remove", () => {
     clearTimeout(timer);
-    tell(title, false);
+    tell(false);
   });
   return layer;
-}
-
-/** The line on a map with the layers that do not come; the function that changes it. */
-function noteOf(map) {
-  const note = L.DomUtil.create("p", "map-note layer-note", map.getContainer());
-  note.setAttribute("role", "status");
-  const missing = new Set();
-  return (title, isMissing) => {
-    if (missing.has(title) === isMissing) return;
-    if (isMissing) missing.add(title);
-    else missing.delete(title);
-    note.textContent = missing.size ? `${[...missing].join(", ")}: the server refuses, or does not reply.` : "";
-  };
 }
 
 function addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay }) {
@@ -177,7 +182,7 @@ function addHint(map, address) {
     const link = document.createElement("a");
     link.href = address;
     link.textContent = "Turn on a background";
-    hint.append("The map is blank. ", link);
+    hint.append("No roads or imagery? ", link);
     return hint;
   };
   control.addTo(map);
