@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 
 from app.db.connections import close_all
 from app.factory import create_app
-from config import load_settings
+from config import Settings, load_settings
 from tests.browser.conftest import Instance
 
 LAYERS = """
@@ -103,7 +103,15 @@ def instance_with_layers(instance: Instance, folder: Path, tiles: TileServer) ->
     """The same instance, on another port with layers of its own: *Roads* as XYZ, *Survey* as a WMS,
     and *Loss* over them."""
     (path := folder / "layers.toml").write_text(LAYERS.format(url=tiles.url))
-    app = create_app(load_settings(instance.environment | {"MAP_LAYERS": str(path)}))
+    settings = load_settings(instance.environment | {"MAP_LAYERS": str(path)})
+    with instance_beside(instance, settings) as made:
+        yield made
+
+
+@contextmanager
+def instance_beside(instance: Instance, settings: Settings) -> Iterator[Instance]:
+    """The same instance, on another port with other settings."""
+    app = create_app(settings)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield replace(instance, url=f"http://127.0.0.1:{server.server_port}")

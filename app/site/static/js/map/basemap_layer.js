@@ -7,8 +7,8 @@ const SCRIPT = new URL("../../third_party/protomaps-leaflet.js", import.meta.url
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let script = null;
 
-/** A Leaflet layer, whose code is loaded once it is on a map. It fires tileerror where something
- * cannot be loaded, and tileload where it can. attribution: HTML; maxZoom: the last zoom of the file, enlarged beyond. */
+/** A Leaflet layer, whose code is loaded once it is on a map. It fires tileload and tileerror for
+ * tiles. attribution: HTML; maxZoom: the last zoom of the file, enlarged beyond. */
 export function basemapLayer(url, { attribution = "", maxZoom = 14 } = {}) {
   return new BasemapLayer({ url, attribution, maxDataZoom: maxZoom, maxZoom: 22, zIndex: 0 });
 }
@@ -53,7 +53,8 @@ const BasemapLayer = L.LayerGroup.extend({
 
   /** Where the file has no tile, as it is far from the projects, enlarge one of a lower zoom. */
   _fillGaps(view) {
-    view.tileCache.source.shouldCancelZooms = false; // tiles of several zooms are shown at once
+    const { source } = view.tileCache;
+    source.shouldCancelZooms = false; // tiles of several zooms are shown at once
     view.getDisplayTile = async (shown) => {
       const tile = { ...view.dataTileForDisplayTile(shown), z: shown.z, data: new Map() };
       try {
@@ -67,6 +68,7 @@ const BasemapLayer = L.LayerGroup.extend({
         }
         this.fire("tileload");
       } catch {
+        source.p.cache.cache.clear(); // of directories: it keeps failures
         this.fire("tileerror");
       }
       return tile;
