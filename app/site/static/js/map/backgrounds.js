@@ -118,9 +118,9 @@ function addSwitch(map, { backgrounds, background, overlays, choice, showBackgro
     const radios = fieldset(panel, "Background");
     for (const each of backgrounds) {
       const radio = field(radios, "radio", each.title, () => {
+        showBackground(each);
         choice.background = each.name;
         keep();
-        showBackground(each);
       });
       radio.name = `background-${L.stamp(map)}`;
       radio.checked = each === background;
@@ -144,8 +144,8 @@ function addSwitch(map, { backgrounds, background, overlays, choice, showBackgro
       if (check.checked) choice.overlays[overlay.name] = range.value / 100;
       else delete choice.overlays[overlay.name];
       range.parentElement.hidden = !check.checked;
-      keep();
       showOverlay(overlay);
+      keep();
     };
     const check = field(boxes, "checkbox", overlay.title, change);
     const range = field(boxes, "range", "Opacity", change);
