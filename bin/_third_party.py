@@ -133,7 +133,7 @@ def make_map(folder: Path) -> str:
         if MAP.is_dir():
             raise
         missing = f"{error}"
-        say(f"{missing}: the map lacks small rivers and lakes. Run this command again for them.")
+        say(f"{missing}. The map lacks small rivers and lakes; run this command again for them.")
     if not run(sys.executable, MAP_DATA, folder, BROWSER_CODE, waters, TOWNS / "towns.sqlite"):
         raise SetupError("bin/_map_data.py failed; the reason is above")
     shutil.rmtree(waters, ignore_errors=True)  # 43 MB, of which no more is needed

@@ -94,12 +94,16 @@ def test_each_layer_asks_its_own_addresses(reader: Owner, tiles: TileServer) -> 
     expect(switch(page).get_by_label("Survey")).to_be_checked()
     expect(page.get_by_label("Opacity of Loss")).to_have_value("30")
     box.get_by_label("Loss", exact=True).uncheck()
+    assert page.workers == []  # which load the map of our own
     box.get_by_label("Blank").check()
     expect(page.locator("img.leaflet-tile")).to_have_count(0)
     tiles.take()
     page = reader.go("/projects")
     expect(page.locator(".country-name").first).to_be_visible()
     assert tiles.take() == set()
+    switch(page).get_by_label("Roads").check()
+    expect(page.locator(".country-name, .town-name, .graticule-numbers")).to_have_count(0)
+    check_asked(page, tiles, "roads")
 
 
 def test_a_layer_that_does_not_come_is_told_until_it_does(reader: Owner, tiles: TileServer) -> None:

@@ -19,6 +19,7 @@ from bin._third_party import npm_in
 from tests.architecture.sources import ROOT
 from tests.node import skip
 from tests.processes.checkout import Checkout
+from tests.processes.test_map_data import LAND, topology
 from tests.waiting import wait_for
 
 SOURCE = ROOT / "app/site/third_party"
@@ -112,6 +113,27 @@ def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     assert content(ready.root / MADE) == content(made) | changed
     assert changed["stamp"] != content(made)["stamp"]
     assert [path.name for path in (ready.root / MADE).parent.iterdir()] == ["third_party"]
+
+
+@pytest.mark.slow
+def test_without_pypi_the_map_is_made_and_made_again_later(checkout: Checkout, made: Path) -> None:
+    (checkout.root / MADE).mkdir(parents=True)
+    shutil.copy(made / "stamp", checkout.root / MADE)
+    for name in ("countries-50m", "countries-10m", "world_50m"):
+        (checkout.root / MADE / f"{name}.json").write_text(json.dumps(topology(LAND)))
+    index = checkout.root / MADE / "map" / "index.json"
+    nowhere = {"FAILS": "2", "PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_CONFIG_FILE": os.devnull}
+    code, said = bring(checkout, **nowhere)
+    assert code == 1
+    assert "The map lacks small rivers and lakes; run this command again for them." in said
+    index.write_text("kept")
+    code, said = bring(checkout, **nowhere)
+    assert code == 1
+    assert "The tiles of the map cannot be installed: uv could not" in said
+    assert index.read_text() == "kept"
+    assert bring(checkout)[0] == 0
+    assert index.read_text() != "kept"
+    assert bring(checkout) == (0, "")
 
 
 @pytest.mark.slow

@@ -86,6 +86,7 @@ export const ShapeTiles = L.GridLayer.extend({
 
   _paint(canvas, { z, x, y }, done = () => {}) {
     schedule(() => {
+      if (!canvas.isConnected) return; // the map was moved away meanwhile
       const given = this._source?.features(z, x, y) ?? [];
       if (!(given instanceof Promise)) return this._drawOn(canvas, { z, x, y }, given, done);
       given.then((features) => schedule(() => this._drawOn(canvas, { z, x, y }, features, done)));
