@@ -38,7 +38,7 @@ _REASONS = {
     "over all accounts": (
         Place("app.monitoring.readings", "_IMPORTS", "Import"),
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
-        Place("app.pages.operator.accounts", "_accounts_page_query", "AccountUsage"),
+        Place("app.pages.operator.accounts", "ACCOUNTS", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),
         Place("app.maintenance.sealed_values", "require_usable_key", "Webhook"),
         Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),

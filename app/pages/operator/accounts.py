@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
@@ -17,30 +16,20 @@ from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.db.search_index import is_among_ids, page_of
+from app.db.search_index import is_among_ids
 from app.http.errors import Conflict, NotFound
 from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
 from app.pages.operator.listing import (
-    Listed,
-    ListFilters,
+    RecordList,
     contains_in_any_case,
     contains_search,
     last_use,
     last_uses,
-    read_list_page,
 )
 from app.policy.audit import INSTANCE
 from app.usage.counters import usage_summary
 from app.values.ids import is_id
 
-# The orders of the list, by their names in the address.
-SORTS: Final = {
-    "newest": "Newest first",
-    "name": "Name",
-    "area": "Largest area",
-    "projects": "Most projects",
-    "members": "Most members and invitations",
-}
 _COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
 # What ``app.usage.counters.usage_summary`` needs.
 SUMMED: Final = (
@@ -50,17 +39,11 @@ SUMMED: Final = (
     AccountUsage.projects_draft,
     AccountUsage.members,
 )
+_ID: Final = Account.id.expression
 _COUNTERS: Final = tuple(func.coalesce(column, 0).label(column.key) for column in SUMMED)
 _PROJECTS: Final = (
     AccountUsage.projects_active + AccountUsage.projects_archived + AccountUsage.projects_draft
 )
-_ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
-    "newest": (Account.created_at.desc(),),
-    "name": (func.lower(Account.name),),
-    "area": (func.coalesce(AccountUsage.area_m2, 0).desc(),),
-    "projects": (func.coalesce(_PROJECTS, 0).desc(),),
-    "members": (func.coalesce(AccountUsage.members, 0).desc(),),
-}
 _LAST_USES: Final = (
     last_use(Membership.account_id, Membership.last_active_at),
     last_use(Credential.account_id, Credential.last_used_at),
@@ -90,16 +73,6 @@ class AccountDetails(NamedTuple):
     record: dict[str, Any]
     owners: list[Any]
     is_billed: bool
-
-
-def list_accounts(filters: ListFilters) -> Listed:
-    """Return one page of accounts: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``,
-    ``invited`` and ``last_used_at``.
-
-    ``invited`` is the number of members in ``usage`` who have not joined. ``last_used_at`` is None
-    if nobody has used the account.
-    """
-    return read_list_page(filters, _accounts_count_query, _accounts_page_query, _account_records)
 
 
 def read_account_details(account_id: str) -> AccountDetails:
@@ -156,6 +129,12 @@ def change_plan(account_id: str, plan: str, former: str) -> None:
 
 
 def _account_records(rows: list[Any]) -> list[dict[str, Any]]:
+    """Return ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``, ``invited`` and
+    ``last_used_at`` of accounts.
+
+    ``invited`` is the number of members in ``usage`` who have not joined. ``last_used_at`` is None
+    if nobody has used the account.
+    """
     ids = [row.id for row in rows]
     used_at, invited = last_uses(ids, _LAST_USES), _invited_to(ids)
     names = ("id", "name", "slug", "plan", "created_at")
@@ -172,26 +151,25 @@ def _invited_to(ids: list[str]) -> dict[str, int]:
     return dict(_INVITED.tuples(ids=ids))
 
 
-@cache
-def _accounts_count_query(dialect: str, is_search: bool) -> CompiledQuery:
-    return CompiledQuery(
-        _search_accounts(select(func.count()).select_from(Account), dialect, is_search)
-    )
-
-
-@cache
-def _accounts_page_query(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
-    rows = select(*map(api_column, _COLUMNS), *_COUNTERS).outerjoin(
+ACCOUNTS: Final = RecordList(
+    "/operator/accounts",
+    Account,
+    select(*map(api_column, _COLUMNS), *_COUNTERS).outerjoin(
         AccountUsage, AccountUsage.account_id == Account.id
-    )
-    order = (*_ORDERS[sort], Account.id.desc() if sort == "newest" else Account.id)
-    return CompiledQuery(page_of(_search_accounts(rows, dialect, is_search).order_by(*order)))
-
-
-def _search_accounts(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:
-    if not is_search:
-        return statement
-    name, slug = Account.name.expression, Account.slug.expression
-    return statement.where(
-        contains_in_any_case(name, dialect) | contains_search(slug, "slug", dialect)
-    )
+    ),
+    {
+        "newest": ("Newest first", (Account.created_at.desc(), Account.id.desc())),
+        "name": ("Name", (func.lower(Account.name), _ID)),
+        "area": ("Largest area", (func.coalesce(AccountUsage.area_m2, 0).desc(), _ID)),
+        "projects": ("Most projects", (func.coalesce(_PROJECTS, 0).desc(), _ID)),
+        "members": (
+            "Most members and invitations",
+            (func.coalesce(AccountUsage.members, 0).desc(), _ID),
+        ),
+    },
+    lambda dialect: (
+        contains_in_any_case(Account.name.expression, dialect)
+        | contains_search(Account.slug.expression, "slug", dialect)
+    ),
+    _account_records,
+)

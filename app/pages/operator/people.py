@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import func, select
 
 from app.auth.people import IS_REGISTERED
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
-from app.db.search_index import is_among_ids, page_of
+from app.db.search_index import is_among_ids
 from app.models import Account, Membership, Session, User
 from app.pages.operator.listing import (
-    Listed,
-    ListFilters,
+    RecordList,
     contains_in_any_case,
     contains_search,
     last_use,
     last_uses,
-    read_list_page,
 )
 
-# The orders of the list, by their names in the address.
-SORTS: Final = {"newest": "Newest first", "email": "Email address", "name": "Name"}
-_ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
-    "newest": (User.created_at.desc(), User.id.desc()),
-    "email": (User.email_key.expression,),
-    "name": (func.lower(User.name), User.id.expression),
-}
 _FLAGS: Final = ("is_registered", "is_verified", "has_second_factor", "is_operator")
 _COLUMNS: Final = (
     *map(api_column, (User.id, User.email, User.name, User.created_at)),
@@ -53,13 +43,9 @@ _LAST_USES: Final = (
 )
 
 
-def list_people(filters: ListFilters) -> Listed:
-    """Return one page of people: ``id``, ``email``, ``name``, ``created_at``, ``_FLAGS``,
-    ``last_used_at``, and ``accounts``, with their ``id``, ``name``, ``role`` and ``joined_at``."""
-    return read_list_page(filters, _people_count_query, _people_page_query, _people_records)
-
-
 def _people_records(rows: list[Any]) -> list[dict[str, Any]]:
+    """Return ``id``, ``email``, ``name``, ``created_at``, ``_FLAGS``, ``last_used_at`` of people,
+    and ``accounts``, with their ``id``, ``name``, ``role`` and ``joined_at``."""
     ids = [row.id for row in rows]
     accounts, used_at = _accounts_of_people(ids), last_uses(ids, _LAST_USES)
     return [
@@ -78,21 +64,18 @@ def _accounts_of_people(ids: list[str]) -> defaultdict[str, list[Any]]:
     return accounts
 
 
-@cache
-def _people_count_query(dialect: str, is_search: bool) -> CompiledQuery:
-    return CompiledQuery(_search_people(select(func.count()).select_from(User), dialect, is_search))
-
-
-@cache
-def _people_page_query(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
-    rows = _search_people(select(*_COLUMNS), dialect, is_search)
-    return CompiledQuery(page_of(rows.order_by(*_ORDERS[sort])))
-
-
-def _search_people(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:
-    if not is_search:
-        return statement
-    name, email = User.name.expression, User.email_key.expression
-    return statement.where(
-        contains_in_any_case(name, dialect) | contains_search(email, "folded", dialect)
-    )
+PEOPLE: Final = RecordList(
+    "/operator/people",
+    User,
+    select(*_COLUMNS),
+    {
+        "newest": ("Newest first", (User.created_at.desc(), User.id.desc())),
+        "email": ("Email address", (User.email_key.expression,)),
+        "name": ("Name", (func.lower(User.name), User.id.expression)),
+    },
+    lambda dialect: (
+        contains_in_any_case(User.name.expression, dialect)
+        | contains_search(User.email_key.expression, "folded", dialect)
+    ),
+    _people_records,
+)

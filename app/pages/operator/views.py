@@ -21,7 +21,7 @@ from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
 from app.pages.operator import accounts, changes, people
 from app.pages.operator.forms import MessageSchema, PlanSchema
-from app.pages.operator.listing import read_filters
+from app.pages.operator.listing import read_filters, read_list_page
 from app.pages.operator.mails import list_mails
 from app.pages.operator.overview import read_overview
 from app.pages.second_factor.step_up import ask_again
@@ -118,9 +118,8 @@ def run_doctor() -> Response:
 @bp.get("/operator/accounts", of_operator)
 def list_accounts() -> Response:
     """The accounts."""
-    filters = read_filters("/operator/accounts", accounts.SORTS, request.args)
-    listed = accounts.list_accounts(filters)
-    return page("operator/accounts.html", filters=filters, listed=listed)
+    filters = read_filters(accounts.ACCOUNTS, request.args)
+    return page("operator/accounts.html", filters=filters, listed=read_list_page(filters))
 
 
 @bp.get("/operator/accounts/<account_id>", of_operator)
@@ -148,8 +147,8 @@ def change_plan(account_id: str) -> Response:
 @bp.get("/operator/people", of_operator)
 def list_people() -> Response:
     """The people."""
-    filters = read_filters("/operator/people", people.SORTS, request.args)
-    listed = people.list_people(filters)
+    filters = read_filters(people.PEOPLE, request.args)
+    listed = read_list_page(filters)
     return page(
         "operator/people.html", filters=filters, listed=listed, accounts_shown=ACCOUNTS_SHOWN
     )
