@@ -44,7 +44,6 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.context_processor(
         lambda: {
             "person": g.get("person"),
-            "csrf_field": protection.csrf_field,
             "instance": instance(),
             "own_accounts": lambda: _menu_accounts().joined,
             "open_invitations": _open_invitations,
@@ -59,6 +58,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     )
     app.jinja_env.globals |= {
         "LENGTHS": INPUT_LENGTHS,
+        "csrf_field": protection.csrf_field,
         "PASSWORD_LENGTH": PASSWORD_LENGTH,
         "canopy": canopy_command(),
     }
