@@ -39,7 +39,10 @@ def main() -> int:
     """Make what can be made. Returns 1 if something is missing; the reason is on stderr."""
     failed = False
     sources = [SOURCE / NAMES[1], SOURCE / "files.py"]
-    if SOURCE.is_dir() and not have("The browser code of the pages", BROWSER_CODE, sources, bring):
+    has_code = SOURCE.is_dir() and have(
+        "The browser code of the pages", BROWSER_CODE, sources, bring
+    )
+    if SOURCE.is_dir() and not has_code:
         failed = True
         left = "stay as they were" if (BROWSER_CODE / "stamp").is_file() else "do not work"
         say(
@@ -52,7 +55,7 @@ def main() -> int:
         failed = True
         say("Maps find countries, projects and coordinates, but no towns; all else works.")
     sources = [MAP_DATA, BROWSER_CODE / "stamp"]
-    if sources[1].is_file() and not have("The tiles of the map", MAP, sources, make_map):
+    if has_code and not have("The tiles of the map", MAP, sources, make_map):
         failed = True
     sources = [DOCS / "guides.py", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))]
     if DOCS.is_dir() and not have("The guides at /docs/guides", GUIDES, sources, make_guides):
