@@ -1,4 +1,4 @@
-"""Maps with many shapes: the first view, and what is selected."""
+"""Maps with many shapes: the first view, names, and what is selected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Owner
-from tests.browser.forest_scenes import settle
+from tests.browser.forest_scenes import press_until, settle
 from tests.make import point, square
 
 pytestmark = pytest.mark.slow
@@ -53,3 +53,23 @@ def test_the_first_view_has_every_boundary_whole_and_marks_what_is_selected(
     assert boundaries.value.json()["numberReturned"] == 1
     page.locator("input[name=ids]").check()
     expect(marks).to_have_count(1)
+
+
+def test_names_appear_where_there_is_room(forester: Owner) -> None:
+    places = [(row, column) for row in range(3) for column in range(3)]
+    for row, column in places:
+        shape = square(10 + row / 100, 50 + column / 100, 0.008)
+        forester.post("/v1/projects", name=f"Stand {row}.{column}", geometry=shape)
+    page = forester.go("/projects#map=8/50.0150/10.0150")
+    settle(forester)
+    names = page.locator(".shape-name")
+    assert names.count() < len(places)
+    page.locator("#map").focus()
+    press_until(page, "+", lambda: names.count() == len(places))
+    boxes = [name.bounding_box() for name in names.all()]
+    for number, one in enumerate(boxes):
+        for other in boxes[:number]:
+            assert one is not None
+            assert other is not None
+            is_beside = abs(one["x"] - other["x"]) >= min(one["width"], other["width"])
+            assert is_beside or abs(one["y"] - other["y"]) >= one["height"]

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { toWkt } from "../../app/site/static/js/editor/wkt.js";
-import { boxOfGeometry, covers } from "../../app/site/static/js/map/shapes.js";
+import { boxAround, boxOfGeometry, covers } from "../../app/site/static/js/map/shapes.js";
 import { boxOfView } from "../../app/site/static/js/map/view.js";
 
 const square = (west, south, side) => [
@@ -42,6 +42,26 @@ test("a point covers what is within its reach", () => {
   assert.ok(covers(point, 8.1, 47.9, 0.11));
   assert.ok(!covers(point, 8.1, 48, 0.05));
   assert.ok(covers(point, 8, 48));
+});
+
+test("lines, several points and collections cover what is within their reach", () => {
+  const line = { type: "LineString", coordinates: [[8, 48], [9, 48], [9, 48]] };
+  const lines = { type: "MultiLineString", coordinates: [[[0, 0], [1, 1]], line.coordinates] };
+  const points = { type: "MultiPoint", coordinates: [[0, 0], [8.5, 48]] };
+  for (const each of [line, lines, points, { type: "GeometryCollection", geometries: [points, line] }]) {
+    assert.ok(covers(each, 8.5, 48.1, 0.11), each.type);
+    assert.ok(!covers(each, 8.5, 48.2, 0.11) && !covers(each, 9.2, 48, 0.11), each.type);
+  }
+  assert.deepEqual(boxOfGeometry({ type: "GeometryCollection", geometries: [line, points] }), [0, 0, 9, 48]);
+});
+
+test("the box around features crosses the antimeridian if it is narrower so", () => {
+  const at = (...coordinates) => ({ geometry: { type: "Point", coordinates } });
+  assert.equal(boxAround([]), null);
+  assert.deepEqual(boxAround([at(179, 1), at(-178, 2)]), [179, 1, 182, 2]);
+  assert.deepEqual(boxAround([at(10, 1), at(-8, 2)]), [-8, 1, 10, 2]);
+  const many = Array.from({ length: 150_000 }, (_, number) => at(number / 1000, 0)); // takes no stack
+  assert.deepEqual(boxAround(many), [0, 0, 149.999, 0]);
 });
 
 test("boxes are those of all positions", () => {

@@ -20,6 +20,7 @@ const collection = (...features) => ({ type: "FeatureCollection", features });
 
 const page = new Page("", { path: "/projects", classics: ["leaflet.js", "geojson-vt.js"] });
 const { ProjectsLayer } = await page.load("map/projects_layer.js");
+const { ShapeLayer } = await page.load("map/shape_layer.js");
 const { AssetsLayer } = await page.load("map/assets_layer.js");
 
 /** A layer on a map of its own, and what it was told. */
@@ -120,4 +121,46 @@ test("a tile that cannot be drawn does not keep the others waiting", async () =>
   await page.clock.pass(1);
   assert.ok(isPainted);
   assert.deepEqual(page.problems.map(({ message }) => message), ["Not this one."]);
+});
+
+/** The names on a map that shows some features, each with its middle in pixels. */
+function namesOf(features, view) {
+  const element = page.document.createElement("div");
+  page.document.body.append(element);
+  const map = page.window.L.map(element, view);
+  new ShapeLayer(map, () => {}, { hasNames: true }).show(collection(...features));
+  const found = [...element.querySelectorAll(".shape-name")];
+  return Object.fromEntries(found.map(({ textContent, style }) => [textContent, [style.left, style.top, style.maxWidth].map(parseFloat)]));
+}
+const named = (feature, name) => ({ ...feature, properties: { name } });
+const NEAR = { center: [48.5, 8.5], zoom: 9 }; // 1 degree is 364 pixels
+
+test("names stand inside shapes that have room for them", () => {
+  const long = "x".repeat(100);
+  const hollow = square("c", 8.1, 48.1, 0.8);
+  hollow.geometry.coordinates[0].splice(2, 0, [8.3, 48.5]); // no room in the middle
+  const names = namesOf([named(square("a", 7.4, 48.2, 0.6), "Wood"), named(square("b", 9.1, 48.2, 0.5), long), named(hollow, "عابرة")], NEAR);
+  assert.deepEqual(Object.keys(names).sort(), ["Wood", long, "عابرة"].sort());
+  assert.deepEqual(names.Wood.map(Math.round), [109, 300, 36]);
+  assert.equal(names[long][2], 182); // the room inside, cut off by an ellipsis
+  assert.ok(names["عابرة"][0] < 400);
+});
+
+test("names cover no other, and the largest shape comes first", () => {
+  const names = namesOf([named(square("a", 8, 48, 1), "Forest"), named(square("b", 8.4, 48.4, 0.2), "Grove")], NEAR);
+  assert.deepEqual(Object.keys(names), ["Forest"]);
+});
+
+test("names stand beside small shapes where that covers no shape, if there are few", () => {
+  const pair = [named(dot("a", 8.4, 48.5), "Left"), named(dot("b", 8.45, 48.5), "Right")];
+  const names = namesOf(pair, NEAR);
+  assert.ok(names.Left[0] < names.Right[0] - 40);
+  assert.equal(Object.keys(namesOf([...pair, dot("c", 8.3, 48.5), dot("d", 8.55, 48.5)].map((each) => named(each, each.properties.name ?? "")), NEAR)).length, 0);
+  const many = Array.from({ length: 101 }, (_, number) => named(dot(`${number}`, 7.5 + number / 50, 48.2 + (number % 7) / 10), "Post"));
+  assert.deepEqual(namesOf(many, NEAR), {});
+});
+
+test("names are on the side of the world that the map shows", () => {
+  const names = namesOf([named(square("a", -179.9, 10, 1), "Fiji")], { center: [10.5, 179.9], zoom: 8 });
+  assert.ok(names.Fiji[0] > 400);
 });

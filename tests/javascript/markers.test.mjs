@@ -55,10 +55,10 @@ test("the shapes of an import are no stops of the Tab key", async () => {
     shape("new", "Polygon", [[[8, 48], [9, 48], [9, 49], [8, 48]]]),
     shape("fault", "Point", [8, 48]),
   ];
-  const page = new Page('<div id="map"></div><p id="map-note"></p><div id="features" data-shapes="/shapes"></div>', {
-    classics: ["leaflet.js"],
+  const page = new Page(`<div id="map"></div><p id="map-note"></p><div id="features" data-shapes="/shapes" data-all="/shapes?after=0"></div>`, {
+    classics: ["leaflet.js", "geojson-vt.js"],
     setUp: (window) => (window.Worker = class extends window.EventTarget { postMessage() {} }),
-    answer: () => [200, { type: "FeatureCollection", features, left_out: 0 }],
+    answer: () => [200, { type: "FeatureCollection", features, left_out: 0, next: null }],
   });
   await page.load("imports.js");
   await settle();

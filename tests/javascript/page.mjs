@@ -37,7 +37,7 @@ export const settle = () => new Promise((resolve) => setImmediate(resolve));
 /** A canvas notes what is called on it; nothing is drawn. */
 function context(canvas) {
   const called = [];
-  const known = { canvas, called };
+  const known = { canvas, called, measureText: (text) => ({ width: 7 * text.length }) };
   return new Proxy(known, {
     get: (target, name) => target[name] ?? ((...given) => void called.push([name, ...given])),
   });

@@ -1,42 +1,62 @@
 // The page of an import: its features on a map, which follows the list, and the list the map.
 
-import { color, onThemeChange } from "./map/colors.js";
+import { color } from "./map/colors.js";
 import { createMap, mapButton } from "./map/map.js";
 import { showNeighbors } from "./map/neighbors.js";
+import { drawShapes, ShapeLayer } from "./map/shape_layer.js";
+import { boxAround, boxOfGeometry } from "./map/shapes.js";
+import { placesOn, showBox } from "./map/view.js";
 import { toast } from "./toasts.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2 };
 const COLORS = { new: "added", changed: "draft", same: "muted", rejected: "removed" };
+const DASHES = { rejected: [2, 3] };
 let view = null; // of the map that the page has now
 
-/** The map of one comparison, with the features that its list shows. */
+/** How a feature is drawn, unless the page of the list has it. */
+function lookOf({ number, part, is_left_out: isLeftOut }) {
+  if (view.layers.has(number)) return null;
+  if (isLeftOut) return { color: color("muted"), fill: 0 };
+  return { color: color(COLORS[part]), dashes: DASHES[part] };
+}
+
+/** The map of one comparison: all features of the list, and above them those of its page. */
 class View {
   constructor(element) {
     this.element = element;
     this.map = createMap(element);
     this.shapes = L.featureGroup().addTo(this.map);
-    // Of all pages of the list, below those of its page; thousands are drawn on one canvas.
-    this.map.createPane("all").style.zIndex = 350;
-    this.all = L.featureGroup().addTo(this.map);
-    this.all.bindTooltip(({ feature }) => text(feature.properties.name), { sticky: true });
-    this.all.on("click", ({ propagatedFrom: { feature } }) => open(feature.properties.number));
-    this.layersOfAll = new Map(); // by the number of the feature
-    this.renderer = L.canvas({ pane: "all" });
-    this.map.on("unload", onThemeChange(() => this.all.eachLayer((layer) => layer.setStyle(this.styleOfAll(layer.feature.properties)))));
+    this.all = new ShapeLayer(this.map, (...given) => drawShapes(...given, lookOf), {
+      hasNames: true,
+      index: { tolerance: 0 }, // the server has simplified them; what is small or crosses itself stays
+    });
     this.layers = new Map(); // by the number of the feature
     this.address = "";
     mapButton(this.map, { icon: "layers", label: "Show all features", run: () => this.showAll() });
+    const tip = L.tooltip({ sticky: true });
+    const at = ({ latlng, originalEvent: { target } }) => (target.matches("path.shape") ? null : this.all.at(latlng));
+    this.map.on("mousemove", (event) => {
+      const feature = at(event);
+      this.map.getContainer().classList.toggle("over-shape", Boolean(feature));
+      if (feature) tip.setContent(text(feature.properties.name)).setLatLng(event.latlng).openOn(this.map);
+      else this.map.closeTooltip(tip);
+    });
+    this.map.on("click", (event) => {
+      const feature = at(event);
+      if (feature) open(feature.properties.number);
+    });
   }
 
   async load() {
-    const address = document.getElementById("features")?.dataset.shapes;
+    const features = document.getElementById("features");
+    const address = features?.dataset.shapes;
     if (!address || address === this.address) return;
     this.address = address;
     try {
       const collection = await read(address);
       if (address === this.address) this.draw(collection);
-      await this.loadAll(document.getElementById("features").dataset.all);
+      await this.loadAll(features.dataset.all);
     } catch (error) {
       this.address = this.allAddress = "";
       this.say(`The map could not be loaded: ${error.message}`);
@@ -47,37 +67,30 @@ class View {
   async loadAll(address) {
     if (address === this.allAddress) return;
     this.allAddress = address;
-    this.all.clearLayers();
-    this.layersOfAll.clear();
-    let [next, missing, isFirst] = [address ? 0 : null, 0, true];
+    const features = [];
+    let [next, missing, drawn] = [0, 0, 0];
     while (next !== null) {
       const piece = await read(address.replace(/after=0$/, `after=${next}`));
       if (address !== this.allAddress) return;
-      this.drawAll(piece);
-      if (isFirst && !this.hasChosen) this.showAll();
-      [next, missing, isFirst] = [piece.next, missing + piece.left_out, false];
+      features.push(...piece.features);
+      [next, missing] = [piece.next, missing + piece.left_out];
+      if (next !== null && features.length < 2 * drawn) continue; // all are cut into tiles anew
+      drawn = features.length;
+      for (const feature of features) feature.box ??= boxOfGeometry(feature.geometry);
+      features.sort((one, other) => extent(other) - extent(one));
+      this.all.show({ type: "FeatureCollection", features: [...features] });
+      if (!this.hasChosen) this.showAll();
     }
-    if (address && !this.hasChosen) this.showAll();
     if (missing) this.say(`${missing} of all features are too large for the map.`);
-  }
-
-  drawAll(collection) {
-    const style = ({ properties }) => this.styleOfAll(properties);
-    const pointToLayer = (feature, place) => L.circleMarker(place, { ...style(feature), radius: 3 });
-    for (const layer of L.geoJSON(collection, { style, pointToLayer }).getLayers()) {
-      this.layersOfAll.set(layer.feature.properties.number, layer);
-      this.all.addLayer(layer);
-    }
-  }
-
-  styleOfAll({ part, is_left_out }) {
-    return { color: color(is_left_out ? "muted" : COLORS[part]), weight: 1, fill: !is_left_out, fillOpacity: 0.2, renderer: this.renderer };
   }
 
   draw(collection) {
     this.shapes.clearLayers();
     this.layers.clear();
+    this.features = collection.features;
+    this.showAll();
     const drawn = L.geoJSON(collection, {
+      coordsToLatLng: placesOn(this.map),
       style: ({ properties, geometry }) => ({
         ...STYLE,
         className: `shape ${properties.part} ${geometry.type}${properties.is_left_out ? " left-out" : ""}`,
@@ -87,10 +100,10 @@ class View {
       onEachFeature: (feature, layer) => this.add(feature.properties, layer),
     });
     this.shapes.addLayer(drawn);
+    this.all.tiles.repaint();
     const left = collection.left_out;
     if (!collection.features.length) this.say("None of these features has a place on the map.");
     else this.say(left ? `${left} of these features are too large for the map.` : "");
-    this.showAll();
     if (!this.hasNeighbors) showNeighbors(this.map, null, false);
     this.hasNeighbors = true;
     showAddressed();
@@ -105,8 +118,8 @@ class View {
   }
 
   showAll() {
-    const bounds = this.shapes.getBounds().extend(this.all.getBounds());
-    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [24, 24], maxZoom: 15, animate: false });
+    const box = boxAround([...this.features, ...this.all.features]);
+    if (box) showBox(this.map, box, 15);
   }
 
   /** Zoom to a feature. Without animation: Leaflet loses what is drawn meanwhile. */
@@ -119,10 +132,10 @@ class View {
 
   leaveOut(number, isLeftOut) {
     for (const layer of this.layers.get(number) ?? []) layer.getElement?.()?.classList.toggle("left-out", isLeftOut);
-    const layer = this.layersOfAll.get(number);
-    if (!layer) return;
-    layer.feature.properties.is_left_out = isLeftOut;
-    layer.setStyle(this.styleOfAll(layer.feature.properties));
+    const feature = this.all.features.find(({ properties }) => properties.number === number);
+    if (!feature) return;
+    feature.properties.is_left_out = isLeftOut;
+    this.all.tiles.repaint();
   }
 
   mark(number) {
@@ -138,6 +151,8 @@ class View {
     note.hidden = !message;
   }
 }
+
+const extent = ({ box: [west, south, east, north] }) => (east - west) * (north - south);
 
 async function read(address) {
   const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });

@@ -14,7 +14,7 @@ const element = document.getElementById("map");
 
 function start() {
   const map = createMap(element);
-  const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut);
+  const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut, { hasNames: true });
   const highlight = overlay(map, "highlighted");
   mapButton(map, { icon: "trees", label: "Show all projects", run: () => layer.showAll() });
   placeButton(map);

@@ -43,7 +43,7 @@ function drawAssets(context, features, { scale }) {
 
 export class AssetsLayer extends LoadedLayer {
   constructor(map, address, onLoad) {
-    super(map, address, onLoad, drawAssets, { buffer: 160 });
+    super(map, address, onLoad, drawAssets, { buffer: 160, hasNames: true });
   }
 
   /** The dot next to a place, or null. */

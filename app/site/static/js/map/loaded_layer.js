@@ -1,20 +1,17 @@
-// Features on a map, loaded for what the map shows and drawn on tiles.
+// Features on a map, loaded for what the map shows.
 
-import { boxOfGeometry } from "./shapes.js";
-import { ShapeTiles } from "./shape_tiles.js";
+import { ShapeLayer } from "./shape_layer.js";
 import { boxOfView, showBox } from "./view.js";
 
 const MARGIN = 0.25; // of the map's width and height, loaded around what it shows
 
-export class LoadedLayer {
+export class LoadedLayer extends ShapeLayer {
   /** address: of the GeoJSON, with the filters; onLoad(collection, error): whenever it has come;
-   * draw: as ShapeTiles takes it. */
-  constructor(map, address, onLoad, draw, options = {}) {
-    this.map = map;
+   * draw and options: as ShapeLayer takes them. */
+  constructor(map, address, onLoad, draw, options) {
+    super(map, draw, options);
     this.address = address;
     this.onLoad = onLoad;
-    this.features = [];
-    this.tiles = new ShapeTiles(draw, { zIndex: 2, ...options }).addTo(map);
     this.request = null;
     map.on("moveend", () => this.load());
   }
@@ -31,10 +28,6 @@ export class LoadedLayer {
     if (collection?.bbox) showBox(this.map, collection.bbox);
   }
 
-  find(id) {
-    return this.features.find((feature) => feature.id === id) ?? null;
-  }
-
   async _fetch(query) {
     this.request?.abort();
     this.request = new AbortController();
@@ -47,12 +40,9 @@ export class LoadedLayer {
       });
       if (!response.ok) throw new Error((await response.json()).error.message);
       const collection = await response.json();
-      for (const feature of collection.features) feature.box = boxOfGeometry(feature.geometry);
-      this.features = collection.features;
-      this.tiles.setData(collection);
+      this.show(collection);
       this.tiles.whenPainted(() => performance.mark("features-drawn")); // for bench/pages.py
       this.onLoad(collection, null);
-      this.map.fire("featuresload");
       return collection;
     } catch (error) {
       if (error.name === "AbortError") return null;

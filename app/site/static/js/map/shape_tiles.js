@@ -36,7 +36,8 @@ export const ShapeTiles = L.GridLayer.extend({
   options: { buffer: 64, updateWhenIdle: false, keepBuffer: 2, fadeAnimation: false },
 
   /** draw(context, features, {scale, coords, size}): features as geojson-vt cuts them. The option
-   * buffer, of EXTENT, says how far beyond its edges a tile draws: 128 are 8 pixels. */
+   * buffer, of EXTENT, says how far beyond its edges a tile draws: 128 are 8 pixels; index has
+   * others of TILE_OPTIONS. */
   initialize(draw, options) {
     L.GridLayer.prototype.initialize.call(this, options);
     this._draw = draw;
@@ -61,7 +62,7 @@ export const ShapeTiles = L.GridLayer.extend({
 
   /** Draw other shapes from now on: a GeoJSON FeatureCollection. */
   setData(collection) {
-    const index = new GeoJSONVT(collection, { ...TILE_OPTIONS, buffer: this.options.buffer });
+    const index = new GeoJSONVT(collection, { ...TILE_OPTIONS, ...this.options.index, buffer: this.options.buffer });
     this.setTiles({ features: (...tile) => index.getTile(...tile)?.features ?? [] });
     this.repaint();
   },
