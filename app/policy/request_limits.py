@@ -49,6 +49,13 @@ MAP_WAITING_BYTES: Final = 2 * 1024 * 1024
 MAP_NEAR: Final = 10_000
 MAP_SEARCHED: Final = 1_000_000
 
+# Colors of a map by values: the most frequent COLOR_VALUES have their own, numbers are divided into
+# COLOR_CLASSES. The legend counts the COLOR_PROJECTS oldest projects, and offers COLOR_KEYS keys.
+COLOR_VALUES: Final = 11
+COLOR_CLASSES: Final = 5
+COLOR_PROJECTS: Final = 20_000
+COLOR_KEYS: Final = 50
+
 # Maps of assets: where the box has more than ASSETS_MAP_NEAR assets, they are searched in the order
 # of the list.
 ASSETS_MAP_FEATURES: Final = 4_000

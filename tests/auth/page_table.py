@@ -113,6 +113,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /projects/export: project.exported
         GET /map/places
         GET /projects/<project_id>/where
+        GET /projects/legend
         GET /projects/map
         GET /welcome
         """,

@@ -22,7 +22,9 @@ SECONDS = 60_000  # milliseconds
 RIGHTMOST = """(layer) => {
   let found = [-1, -1];
   for (const canvas of layer.querySelectorAll("canvas")) {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+    context.drawImage(canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
     const { x: left, y: top, width } = canvas.getBoundingClientRect();
     for (let at = 0; at < data.length / 4; at++) {
       if (data[4 * at + 3] < 70) continue;

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Owner
 from tests.browser.forest_scenes import press_until, settle
 from tests.make import point, square
+from tests.waiting import wait_for
+
+# Which of some colors the tiles of a layer have, but for what is pale.
+PAINTED = """(layer, shades) => {
+  const wanted = shades.map((shade) => shade.match(/\\d+/g).map(Number));
+  const counts = shades.map(() => 0);
+  for (const tile of layer.querySelectorAll("canvas")) {
+    const context = new OffscreenCanvas(256, 256).getContext("2d", { willReadFrequently: true });
+    context.drawImage(tile, 0, 0);
+    const { data } = context.getImageData(0, 0, 256, 256);
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at + 3] < 120) continue; // areas have 128
+      wanted.forEach((shade, number) => {
+        const isNear = shade.every((part, place) => Math.abs(part - data[at + place]) < 4);
+        if (isNear) counts[number] += 1;
+      });
+    }
+  }
+  return shades.filter((_, number) => counts[number] > 20);
+}"""
 
 pytestmark = pytest.mark.slow
+
+
+def painted(page: Page, shades: list[str]) -> list[str]:
+    """Those of some colors that projects on the map have, but for pale ones."""
+    tiles = page.locator(".leaflet-layer[style*='z-index: 2']")
+    found: list[str] = tiles.evaluate(PAINTED, shades)
+    return found
 
 
 def box_of(owner: Owner, selector: str) -> tuple[float, float, float, float]:
@@ -73,3 +102,30 @@ def test_names_appear_where_there_is_room(forester: Owner) -> None:
             assert other is not None
             is_beside = abs(one["x"] - other["x"]) >= min(one["width"], other["width"])
             assert is_beside or abs(one["y"] - other["y"]) >= one["height"]
+
+
+def test_the_map_is_colored_by_a_key_of_the_metadata(forester: Owner) -> None:
+    for number, species in enumerate(("oak", "oak", "beech", None)):
+        forester.post(
+            "/v1/projects", name=f"Stand {number}", geometry=square(10 + number / 50, 50, 0.01),
+            metadata={"species": species} if species else None,
+        )  # fmt: skip
+    page = forester.go("/projects")
+    settle(forester)
+    page.get_by_text("Colors", exact=True).click()
+    rows = page.locator("#colors button")
+    expect(rows).to_have_text(["Active 4"])
+    with page.expect_response("**/projects/map?color_by=metadata.species*") as colored:
+        page.get_by_label("Color by").select_option("species")
+    values = [each["properties"].get("value") for each in colored.value.json()["features"]]
+    assert sorted(values, key=str) == [None, "beech", "oak", "oak"]
+    expect(rows).to_have_text(["oak 2", "beech 1", "No value 1"])
+    expect(page).to_have_url(re.compile("color_by=metadata.species"))
+    samples = rows.locator(".color-sample")
+    shades = samples.evaluate_all("all => all.map((each) => getComputedStyle(each).color)")
+    page.locator("h1").hover()  # the pointer may be on a row
+    wait_for(lambda: painted(page, shades) == shades)
+    rows.nth(1).focus()  # all others are pale then
+    wait_for(lambda: painted(page, shades) == shades[1:2])
+    page.reload()
+    expect(rows.first).to_have_text("oak 2")

@@ -429,8 +429,6 @@ def test_the_map_has_the_features_of_all_pages(
     monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_READ_BYTES", 1)
     assert drawn() == (everything, 1)
     assert f'data-all="{page.path}/shapes?after=0"' in browser.get(page.path).response.text
-    monkeypatch.setattr("app.pages.imports.rendering._FEATURES_PER_PAGE", 6)
-    assert "data-all" not in browser.get(page.path).response.text
 
 
 def test_the_list_has_pages(browser: Browser, client: Client) -> None:

@@ -9,11 +9,13 @@ from app.pages.filters import (
     RecordFilters,
     chosen_filters,
     field_sentences,
+    is_metadata,
     load_valid_filters,
 )
 from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
+from app.projects.map.colors import COUNTRY
 from app.projects.schemas import ProjectQuerySchema
 from app.site import formats
 from app.usage.counters import project_total, read_counters
@@ -44,6 +46,11 @@ class ProjectFilters(RecordFilters):
         return self.values.get("status")
 
     @property
+    def color_by(self) -> str:
+        """What the map is colored by, as in ``read_values``; empty for the status."""
+        return self.chosen.get("color_by", "")
+
+    @property
     def are_default(self) -> bool:
         """True if nothing is left out except what the page leaves out by default."""
         return self.narrowing == {"status": _DEFAULT["status"]}
@@ -51,11 +58,14 @@ class ProjectFilters(RecordFilters):
 
 def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     """Read the filters of an address. Invalid ones are left out and reported in ``problems``."""
-    chosen = _DEFAULT | chosen_filters(PROJECT, arguments, "sort", "bbox", "page")
+    chosen = _DEFAULT | chosen_filters(PROJECT, arguments, "sort", "bbox", "page", "color_by")
+    if not (chosen.get("color_by") == COUNTRY or is_metadata(chosen.get("color_by", ""))):
+        chosen.pop("color_by", None)
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]
     _, sort, order = SORTS[chosen["sort"]]
     parameters = {**chosen, "sort": sort, "order": order}
+    parameters.pop("color_by", None)
     if chosen.get("status") == ANY:
         del parameters["status"]
     loaded, problems = load_valid_filters(ProjectQuerySchema(), parameters)

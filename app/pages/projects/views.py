@@ -25,6 +25,7 @@ from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_cho
 from app.policy.files import EUDR_FORMATS
 from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
+from app.projects.map.colors import read_legend
 from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
 from app.site.formats import pluralize
@@ -68,12 +69,22 @@ def projects_map(principal: Principal) -> Response:
     refuse_problems(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
     query = project_query(**filters.values)
-    tag = map_tag(principal.account_id, query, zoom)
+    asked = (principal.account_id, query, zoom, filters.color_by)
 
     def draw() -> Response:
-        return Response(draw_map(principal.account_id, query, zoom), content_type=GEOJSON)
+        return Response(draw_map(*asked), content_type=GEOJSON)
 
-    return cached_response(tag, GEOJSON, draw)
+    return cached_response(map_tag(*asked), GEOJSON, draw)
+
+
+@bp.get("/projects/legend", of_account("projects:read"))
+@own_site_only
+def projects_legend(principal: Principal) -> Response:
+    """What the map can be colored by, and the colors of what it shows, for its page."""
+    filters = read_filters(request.args)
+    refuse_problems(filters.problems)
+    legend = read_legend(principal.account_id, project_query(**filters.values), filters.color_by)
+    return page("projects/legend.html", legend=legend, color_by=filters.color_by)
 
 
 @bp.route("/projects/export", of_account("projects:read"), methods=["GET", "POST"])

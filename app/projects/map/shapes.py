@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import bindparam
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
@@ -77,20 +78,19 @@ def _stored_shapes(
 ) -> Iterator[tuple[int, str]]:
     """Yield (row, shape) for stored shapes that are up to date."""
     areas = {row.row: row.area_m2 for row in rows}
-    for number, area, text in _in_groups(account_id, BoundaryShape, rows, level=level):
+    for number, area, text in in_groups(account_id, _SHAPES, rows, level=level):
         if areas[number] == area:
             yield number, text
 
 
 def _boundary_texts(account_id: str, rows: Sequence[Any]) -> dict[int, str]:
-    return {number: text for number, text in _in_groups(account_id, Project, rows) if text}
+    return {number: text for number, text in in_groups(account_id, _BOUNDARIES, rows) if text}
 
 
-def _in_groups(
-    account_id: str, model: Any, rows: Sequence[Any], **values: Any
+def in_groups(
+    account_id: str, query: CompiledQuery, rows: Sequence[Any], **values: Any
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the geometries of some projects from a table, read in groups."""
-    query = _SHAPES if model is BoundaryShape else _BOUNDARIES
+    """Yield what a query by row reads of some projects, in groups."""
     for start in range(0, len(rows), _GROUP):
         group = [row.row for row in rows[start : start + _GROUP]]
         batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
@@ -108,14 +108,14 @@ _SHAPES: Final = CompiledQuery(
     )
     .order_by(BoundaryShape.area_m2.desc(), BoundaryShape.project_row.desc())
 )
-# The row and the boundary of projects, found by the row alone: with the account as a condition,
-# SQLite would scan the whole account.
-_BOUNDARIES: Final = CompiledQuery(
-    columns_among(
-        fenced_rows(
-            list(map(api_column, (Project.account_id, Project.id, Project.row, Project.geometry))),
-            is_among_ids(Project.row.expression),
-        ),
-        *("row", "geometry"),
-    )
-)
+
+
+def by_row(column: InstrumentedAttribute[Any]) -> CompiledQuery:
+    """Read the row and a column of projects, found by the row alone: with the account as a
+    condition, SQLite would scan the whole account."""
+    read = (Project.account_id, Project.id, Project.row, column)
+    rows = fenced_rows(list(map(api_column, read)), is_among_ids(Project.row.expression))
+    return CompiledQuery(columns_among(rows, "row", column.key))
+
+
+_BOUNDARIES: Final = by_row(Project.geometry)

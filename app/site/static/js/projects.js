@@ -1,6 +1,7 @@
 // The page of projects.
 
 import { area, number } from "./formats.js";
+import { Legend } from "./map/legend.js";
 import { joinListAndMap, overlay, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
@@ -14,7 +15,11 @@ const element = document.getElementById("map");
 
 function start() {
   const map = createMap(element);
-  const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut, { hasNames: true });
+  const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut, {
+    hasNames: true,
+    lookOf: (tags) => legend.lookOf(tags),
+  });
+  const legend = new Legend(map, document.getElementById("colors"), () => layer.tiles.repaint());
   const highlight = overlay(map, "highlighted");
   mapButton(map, { icon: "trees", label: "Show all projects", run: () => layer.showAll() });
   placeButton(map);

@@ -70,6 +70,8 @@ export const ShapeTiles = L.GridLayer.extend({
   /** Draw all tiles anew, in place. */
   repaint() {
     for (const { el, coords } of Object.values(this._tiles ?? {})) {
+      if (el.isDue) continue; // it waits, and will be drawn as all is by then
+      el.isDue = true;
       this._paint(el, this._wrapCoords(coords));
     }
   },
@@ -95,6 +97,7 @@ export const ShapeTiles = L.GridLayer.extend({
   },
 
   _drawOn(canvas, coords, features, done) {
+    canvas.isDue = false;
     const size = this.getTileSize();
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     canvas.width = size.x * ratio;
