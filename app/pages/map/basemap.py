@@ -30,6 +30,8 @@ def basemap_file(person: SignedIn) -> Response:
     if basemap is None:
         raise NotFound
     queries.release_connection()
+    # gunicorn's wrapper cannot seek: all of the file before a part would be read.
+    request.environ.pop("wsgi.file_wrapper", None)
     try:
         response = send_file(basemap.path, "application/vnd.pmtiles", conditional=True)
     except RequestedRangeNotSatisfiable as error:

@@ -40,6 +40,9 @@ const BasemapLayer = L.LayerGroup.extend({
     const flavor = document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light");
     const lang = navigator.language.split("-")[0];
     const layer = window.protomapsL.leafletLayer({ ...this.options, flavor, lang });
+    for (const rule of layer.paintRules) {
+      if (rule.dataLayer === "water" && rule.minzoom === 14) rule.minzoom = 9; // rivers, if the file has them
+    }
     if (!this._tiles) {
       layer.views.forEach((view) => this._fillGaps(view));
       this.addLayer((this._tiles = layer));
