@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Final
 
 from rq.timeouts import JobTimeoutException
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from app.db.due_times import shorten_waits
 from app.db.engines import is_outage
 from app.db.extensions import db
+from app.db.queries import reading_connection
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.jobs.shared_metrics import increment_counter
@@ -35,11 +37,12 @@ from app.mail.messages import Envelope, compose_message
 from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
-from app.models import Mail
+from app.models import Mail, User
 from app.outbound.switch import is_off_for
 from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
 from app.settings.current import current_settings
 from app.values import clock
+from app.values.folding import fold_text
 
 log = logging.getLogger(__name__)
 
@@ -148,9 +151,17 @@ def _send_mail(mail: LeasedMail, contents: Contents, transport: Transport) -> st
     assert date is not None
     if _has_link_expired(mail, contents, clock.now()):
         raise Undeliverable("its link has expired")
-    envelope = Envelope(mail.id, mail.recipient, date)
+    envelope = Envelope(mail.id, mail.recipient, date, *_formats_of(mail.recipient))
     message = compose_message(envelope, mail.kind, contents.values, current_settings())
     return transport.send(mail, message)
+
+
+def _formats_of(recipient: str) -> tuple[str | None, str | None]:
+    """Return the locale and the time zone that the recipient has chosen."""
+    chosen = select(User.locale, User.time_zone).where(User.email_key == fold_text(recipient))
+    with reading_connection() as connection:
+        row = connection.execute(chosen).first()
+    return (row[0], row[1]) if row else (None, None)
 
 
 def _mark_failed(mail: LeasedMail, contents: Contents | None, failure: MailError) -> None:

@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context, select_autoescape
+from jinja2.runtime import Context
 
 from app.mail.errors import Undeliverable
 from app.policy.mails import LINK_LIVES, NAME_LENGTH
 from app.values.clock import describe_duration, parse_time
+from app.values.formats import find_locale, format_in
+from app.values.local_times import local_time
 from config import Settings
 
 SUBJECTS: Final = {
@@ -75,10 +78,15 @@ _TEMPLATES: Final = Environment(
 )
 
 
-def _format_time(text: str) -> str:
-    """Format a timestamp of the API as ``2 January 2026, 03:04 UTC``."""
-    time = parse_time(text)
-    return f"{time.day} {time:%B %Y, %H:%M} UTC"
+@pass_context
+def _format_time(context: Context, text: str) -> str:
+    """Format a timestamp of the API as ``2 January 2026, 03:04 UTC``, or as the recipient has
+    chosen in their profile."""
+    locale, zone = context["locale"], context["time_zone"]
+    time = local_time(parse_time(text), zone)
+    own = locale and format_in(find_locale([locale])).moment(time)
+    words = own or f"{time.day} {time:%B %Y, %H:%M}"
+    return f"{words} {zone or 'UTC'}"
 
 
 _TEMPLATES.filters["time"] = _format_time
@@ -90,6 +98,8 @@ class Envelope(NamedTuple):
     mail_id: str
     recipient: str
     date: datetime
+    locale: str | None = None  # that the recipient has chosen, like the next
+    time_zone: str | None = None
 
 
 def compose_message(
@@ -122,6 +132,8 @@ def compose_message(
         "password_sign_in": settings.password_sign_in,
         "single_sign_on": settings.oidc_name,
         "recipient": envelope.recipient,
+        "locale": envelope.locale,
+        "time_zone": envelope.time_zone,
         "link_life": describe_duration(LINK_LIVES.get(kind, timedelta())),
     }
     text, html = (

@@ -214,6 +214,19 @@ def test_a_long_name_is_truncated(settings: Settings) -> None:
     assert message["Subject"] == f"{'a' * 79}… invites you to {'b' * 79}… on Canopy"
 
 
+def test_times_are_those_of_the_recipient(settings: Settings) -> None:
+    for locale, zone, words in (
+        ("de-DE", "Europe/Berlin", "02.01.2026, 04:04 Europe/Berlin"),
+        ("en-US", None, "01/02/2026, 3:04 AM UTC"),
+        (None, "Europe/Berlin", "2 January 2026, 04:04 Europe/Berlin"),
+        ("of a later version", None, "01/02/2026, 3:04 AM UTC"),
+    ):
+        envelope = Envelope(ID, "jo@example.org", MOMENT, locale, zone)
+        values = VALUES["password_changed"]
+        text = text_of(compose_message(envelope, "password_changed", values, settings))
+        assert words in " ".join(text.split()), locale
+
+
 def test_a_missing_value_raises(settings: Settings) -> None:
     envelope = Envelope(ID, "jo@example.org", MOMENT)
     with pytest.raises(UndefinedError):
