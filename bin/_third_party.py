@@ -53,7 +53,7 @@ def main() -> int:
     sources = [ROOT / "app" / name for name in read]
     if GAZETTEER.is_dir() and not have("The towns of GeoNames", TOWNS, sources, make_towns):
         failed = True
-        say("Maps find countries, projects and coordinates, but no towns; all else works.")
+        say("Maps find no towns, and countries in English only; all else works.")
     sources = [MAP_DATA, BROWSER_CODE / "stamp"]
     if has_code and not have("The tiles of the map", MAP, sources, make_map):
         failed = True

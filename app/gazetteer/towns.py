@@ -43,7 +43,7 @@ WHERE band BETWEEN ? AND ? AND longitude BETWEEN ? AND ?
 
 
 class Town(NamedTuple):
-    """A place of at least 500 people.
+    """A place of at least 500 people, or the seat of a municipality.
 
     Args:
         country: ISO 3166-1 alpha-2.

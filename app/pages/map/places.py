@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -20,9 +21,10 @@ from app.geometry.countries import country_at, country_box, country_name
 from app.lists.query import ListQuery
 from app.models import Project
 from app.pages.where import where_it_lies
+from app.policy.countries import COUNTRY_CODES
 from app.projects.listing import list_projects
 from app.projects.places import NEAR, degrees_from, project_places
-from app.site.formats import pluralize
+from app.site import formats
 from app.values.folding import fold_name, searchable_text
 from app.values.strict_json import loads
 
@@ -131,6 +133,9 @@ def _metadata_matches(
 
 def _countries(text: str) -> Iterator[_Named]:
     whole, codes = fold_name(text), search_countries(text)
+    if not has_towns():  # nor names in other languages
+        codes = {code: country_name(code) for code in sorted(COUNTRY_CODES)}
+        codes = {code: name for code, name in codes.items() if fold_name(name).startswith(whole)}
     is_named = whole in map(fold_name, codes.values())
     for code, alias in codes.items():
         name = country_name(code)
@@ -155,12 +160,17 @@ def _towns(text: str, near: list[Position]) -> Iterator[_Named]:
             degrees_from(near, town.longitude, town.latitude) > NEAR,
         )
     )
+    named = Counter((town.name, town.country) for town in towns)
     for town in towns[: _MOST["town"]]:
-        people = pluralize(town.population, "person", "people") if town.population else ""
+        notes = [country_name(town.country)]
+        if town.population:
+            notes.append(formats.pluralize(town.population, "person", "people"))
+        if named[town.name, town.country] > 1:
+            notes.append(formats.degrees(town.latitude, town.longitude, 1))
         shown = {
             "kind": "town",
             "name": f"{town.alias} ({town.name})" if town.alias else town.name,
-            "note": " · ".join(filter(None, [country_name(town.country), people])),
+            "note": " · ".join(notes),
             "place": (town.longitude, town.latitude),
             "zoom": _zoom(town.population),
         }

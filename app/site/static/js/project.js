@@ -4,6 +4,7 @@ import { assetMarker, spread } from "./map/asset_marker.js";
 import { load } from "./load.js";
 import { loadBoundary } from "./map/boundary.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { placeButton } from "./map/places.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
 import { showNeighbors } from "./map/neighbors.js";
@@ -16,6 +17,7 @@ const project = document.querySelector("[data-project]").dataset.project;
 
 async function start() {
   const map = createMap(element);
+  placeButton(map);
   positionButton(map, (message) => toast(message, true));
   const shown = L.featureGroup().addTo(map);
   const assets = addAssets(map);

@@ -130,7 +130,8 @@ function asOption({ name, note }, number) {
 /** A pin with the name of its place. It goes when it is pressed, also by a key. */
 function pinAt([longitude, latitude], name) {
   const icon = L.divIcon({ className: "go-to-pin", iconSize: [18, 18] });
-  const pin = L.marker([latitude, longitude], { icon, title: `${name}: remove the pin`, pmIgnore: true, snapIgnore: true });
+  const title = `${name}: remove the pin`;
+  const pin = L.marker([latitude, longitude], { icon, title, attribution: "Places: GeoNames", pmIgnore: true, snapIgnore: true });
   const label = document.createElement("span");
   label.textContent = name;
   return pin.bindTooltip(label, { permanent: true, direction: "right", offset: [8, 0] }).on("click keypress", () => pin.remove());
