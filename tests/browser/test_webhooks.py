@@ -39,7 +39,7 @@ def test_a_failure_is_found_and_made_good(forester: Owner, receiver: Receiver) -
     page.get_by_role("link", name="See the last failure").click()
     expect(page.get_by_text("Look into your receiver's own log")).to_be_visible()
     expect(page.locator("pre").first).to_contain_text('"name": "Hazel dell"')
-    expect(page.locator(".life")).to_contain_text("next try")
+    expect(page.locator(".attempts")).to_contain_text("next try")
 
     receiver.answer = answering(204)
     forester.press("Redeliver…")
