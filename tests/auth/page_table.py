@@ -66,6 +66,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /applications
         POST /applications/end: own test
         GET /invitations
+        GET /map/basemap.pmtiles
         POST /invitations: own test
         POST /invitations/decline: own test
         GET /profile

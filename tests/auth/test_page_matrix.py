@@ -47,6 +47,7 @@ NOT_FOUND: Final = (
     "<token>", "/service-tokens/<credential_id>/revoke", "/accounts/switch", "/accounts/leave",
     "/accounts/<slug>/deletion",
     "/login/single-sign-on", "/profile/sign-ins/link",  # without a provider
+    "/map/basemap.pmtiles",  # before anybody has made it
 )  # fmt: skip
 OPEN: Final = (200, 302, 303, 400, 409, 412, 422, 429)
 
