@@ -9,6 +9,7 @@ import pytest
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE
 from app.policy.permissions import SCOPES
 from app.values import clock
+from app.values.formats import format_in
 from tests.make import (
     Application,
     Browser,
@@ -132,7 +133,7 @@ def test_the_page_shows_application_scopes_host_and_expiry(
     for name, words in SCOPES.items():
         assert f"{words} {name}" in page.text
     assert "role" in page.text
-    assert f"{moment + AUTHORIZATION_LIFE:%Y-%m-%d}" in page.text
+    assert f"{moment + AUTHORIZATION_LIFE:%m/%d/%Y}" in page.text
     assert "while you are away" in page.text
     buttons = page.form(page.path).buttons  # one is as prominent as the other
     assert {button["value"] for button in buttons} == {"allow", "deny"}
@@ -145,7 +146,7 @@ def test_the_page_shows_an_hour_without_offline_access(
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
     page = browser_of(client).get(authorize_url(application, scope="profile"))
-    assert f"{moment + ACCESS_TOKEN_LIFE:%Y-%m-%d, %H:%M}" in page.text
+    assert f"{format_in('en').moment(moment + ACCESS_TOKEN_LIFE)} UTC" in page.text
     assert "while you are away" not in page.text
 
 

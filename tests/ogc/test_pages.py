@@ -7,6 +7,8 @@ import re
 import pytest
 from werkzeug.test import TestResponse
 
+from app.values.clock import parse_time
+from app.values.formats import format_in
 from tests.make import Client, make_asset, make_project, multi_square, point, square
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -104,7 +106,7 @@ def test_values_are_shown_for_people(client: Client) -> None:
     hectares = f"{project['area_hectares']:,.2f}"
     assert "," in hectares
     assert f'<th scope="row">area_hectares</th><td>{hectares}</td>' in html
-    changed = f"{project['updated_at'][:10]}, {project['updated_at'][11:16]} UTC"
+    changed = f"{format_in('en').moment(parse_time(project['updated_at']))} UTC"
     shown = f'<time datetime="{project["updated_at"]}">{changed}</time>'
     assert f'<th scope="row">updated_at</th><td>{shown}</td>' in html
     assert '<th scope="row">planted</th><td>12345.678</td>' in html

@@ -104,6 +104,7 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
             "encodings, points beside areas, names and letters are choices; external ids are "
             "suggested and listed, and the plan's limit is told",
         ),
+        Meant(r"/v1/projects/map\?.*", r"body\.bbox", came_later, "the box of all that matches"),
     ),
 }
 CHECKPOINTS: Final = "/v1/audit-log/checkpoints?per_page=100"

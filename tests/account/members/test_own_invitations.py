@@ -48,7 +48,7 @@ def test_it_says_who_invited_them_to_what_and_until_when(client: Client, browser
     assert client.get("/v1/account").json["data"]["name"] in page.text
     assert "Role: editor" in page.text
     assert f"Invited by {owner['name']} ({owner['email']})" in page.text
-    assert f"Valid until {clock.now() + timedelta(days=7):%Y-%m-%d}" in page.text
+    assert f"Valid until {clock.now() + timedelta(days=7):%m/%d/%Y}" in page.text
 
 
 def test_declining(client: Client, browser: Browser, invited: dict[str, Any]) -> None:
