@@ -74,6 +74,3 @@ def _delete_account(account_id: str) -> None:
         with suppress(NotFound):  # the job, which continues deletions, was faster
             for _ in steps:
                 db.session.commit()
-
-
-commands = [delete, cancel_deletion]

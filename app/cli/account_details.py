@@ -87,6 +87,3 @@ def _with_limit(use: dict[str, Any]) -> str:
 
 def _count_valid(credentials: list[dict[str, Any]]) -> int:
     return sum(not has_ended(credential) for credential in credentials)
-
-
-commands = [show]

@@ -95,6 +95,3 @@ def _show_progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
 
         yield show
         bar.update(1, "")
-
-
-commands = [export]

@@ -16,8 +16,8 @@ from app.account.validation import check_account, check_plan
 from app.cli.accounts import create_with_key, password_option, plan_option
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
-from app.cli.import_steps import ProgressBar
 from app.cli.output import CommandError, add_examples, json_option, print_text, show_record
+from app.cli.progress import ProgressBar
 from app.db.transactions import transaction
 from app.formats.features import FileInvalid
 from app.imports.account_archive.reading import AccountArchive
@@ -206,6 +206,3 @@ def _warnings(staged: ArchiveReader, plan: str) -> Iterator[str]:
     if staged.left_out:
         records = pluralize(staged.left_out, "record")
         yield f"Left out {records} of changes that were made while the archive was written."
-
-
-commands = [import_account_command]

@@ -35,9 +35,9 @@ _OTHERS = (
 )
 
 
-@click.group("account", cls=Commands, entries=_OTHERS)
-def account() -> None:
-    """Create, list, change, export, import and delete accounts."""
+account = Commands(
+    "account", entries=_OTHERS, help="Create, list, change, export, import and delete accounts."
+)
 
 
 def _read_password(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -159,6 +159,3 @@ def _explain_plan(name: str, record: dict[str, Any]) -> None:
         update = canopy_command(f"account update {slug} --plan {larger}")
         hint = f" Change it with: {update}"
     print_text(f"\nPlan: {describe_plan(record['plan'])}.{hint}")
-
-
-commands = [account]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import click
 
@@ -54,9 +54,7 @@ _log_option = click.option(
 )
 
 
-@click.group("audit", cls=Commands)
-def audit() -> None:
-    """Verify and export the audit log of an account."""
+audit = Commands("audit", help="Verify and export the audit log of an account.")
 
 
 @audit.command("verify")
@@ -247,6 +245,3 @@ def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the lines of a file. Lines longer than an export has are cut."""
     while line := file.readline(LONGEST_LINE):
         yield line
-
-
-commands: Sequence[Any] = [audit]

@@ -212,6 +212,3 @@ def _complete(reader: Source, cut: Cut, file: BinaryIO, done: int, *, quiet: boo
         length=length, label="Loading", file=sys.stderr, hidden=is_hidden
     ) as bar:
         write_tiles(reader, cut, file, done, bar.update)
-
-
-commands = [basemap]

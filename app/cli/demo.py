@@ -49,6 +49,3 @@ def demo(as_json: bool) -> None:
             f"The demo account already exists: {slug} ({account.id}). Create a key for it with:"
             f"\n  {create}"
         )
-
-
-commands = [demo]

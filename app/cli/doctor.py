@@ -101,6 +101,3 @@ def _findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
             for finding in findings
         ],
     }
-
-
-commands = [doctor]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from app.cli.output import (
     show_record,
     yes_option,
 )
+from app.cli.progress import ProgressBar
 from app.db.transactions import transaction
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import Export, export_of, log_export, write_export
@@ -163,12 +163,14 @@ def _write_export(request: Export, file: IO[bytes], *, quiet: bool) -> int:
     """Write the file. Returns the number of records."""
     passes = 2 if request.format in READ_TWICE else 1
     number = 0
-    with _show_progress(request, passes, quiet=quiet) as advance:
+    with ProgressBar("Exporting", quiet=quiet) as bar:
+        if bar.is_shown:
+            bar.start(passes * _count_records(request))
 
         def on_batch(size: int) -> None:
             nonlocal number
             number += size
-            advance(size)
+            bar.advance(size)
 
         with closing(write_export(request, running_app(), on_batch).pieces) as pieces:
             file.writelines(pieces)
@@ -191,17 +193,6 @@ def _problems_as_message() -> Iterator[None]:
         raise CommandError("\n       ".join(filter(None, lines))) from None
 
 
-@contextmanager
-def _show_progress(request: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show a bar over the records on a terminal. Yields what advances it."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    length = passes * _count_records(request)
-    with click.progressbar(length=length, label="Exporting", file=sys.stderr) as bar:
-        yield bar.update
-
-
 def _count_records(request: Export) -> int:
     """Return the number of records to export."""
     filters = dict(request.filters)
@@ -210,6 +201,3 @@ def _count_records(request: Export) -> int:
         return list_projects(request.account_id, query, boundaries=False)[1]
     project_id = filters.pop("project_id", None)
     return list_assets(request.account_id, project_id, asset_query(**filters, per_page=1))[1]
-
-
-commands = [export_records_command]

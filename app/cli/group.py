@@ -16,7 +16,7 @@ class Entry(NamedTuple):
     """A command or a group of commands."""
 
     name: str
-    module: str  # in app.cli; its list ``commands`` has it
+    module: str  # in app.cli
     help: str  # first sentence
 
 
@@ -39,8 +39,11 @@ class Commands(click.Group):
         if entry is None:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"app.cli.{entry.module}")
-        commands: Sequence[click.Command] = module.commands
-        return next(command for command in commands if command.name == cmd_name)
+        return next(
+            value
+            for value in vars(module).values()
+            if isinstance(value, click.Command) and value.name == cmd_name
+        )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

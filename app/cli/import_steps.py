@@ -1,20 +1,15 @@
-"""Steps of an import that a command runs instead of a worker, and their progress bar."""
+"""Steps of an import that a command runs instead of a worker."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
-
-import click
+from contextlib import contextmanager
 
 from app.auth.principal import Principal
 from app.cli.output import CommandError
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.leases import LeasedImport, LeaseLost, end_step
-from app.imports.progress import ImportProgress
 
 
 @contextmanager
@@ -40,30 +35,3 @@ def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
             row = service.lock_import(owner, leased.import_id)
             if (row.lease, row.status) == (leased.lease, leased.status):
                 end_step(row, "failed", "The import was interrupted.")
-
-
-class ProgressBar(ImportProgress):
-    """A progress bar on a terminal; elsewhere it shows nothing."""
-
-    waits_in_place = True
-
-    def __init__(self, label: str, *, quiet: bool) -> None:
-        self._label = label
-        self._stack = ExitStack()
-        self._is_shown = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def start(self, total: int) -> None:
-        if self._is_shown:
-            bar: Any = click.progressbar(length=total, label=self._label, file=sys.stderr)
-            self._bar = self._stack.enter_context(bar)
-
-    def advance(self, features: int) -> None:
-        if self._bar is not None:
-            self._bar.update(features)
-
-    def __enter__(self) -> ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()

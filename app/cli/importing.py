@@ -19,7 +19,7 @@ from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import Outcomes
 from app.cli.import_questions import ask_question, is_terminal, open_question, with_answer
-from app.cli.import_steps import ProgressBar, own_step
+from app.cli.import_steps import own_step
 from app.cli.output import (
     CommandError,
     account_option,
@@ -28,6 +28,7 @@ from app.cli.output import (
     print_text,
     show_json,
 )
+from app.cli.progress import ProgressBar
 from app.db.transactions import transaction
 from app.formats.encodings import NAMES, encoding_name
 from app.imports import listing, service
@@ -354,6 +355,3 @@ def _delete_unwritten(owner: Principal, import_id: str) -> None:
     delete_features(owner.account_id, import_id, transaction)
     with transaction():
         service.delete_import(service.lock_import(owner, import_id))
-
-
-commands = [import_file_command]

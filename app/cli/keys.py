@@ -61,15 +61,8 @@ _permission_option = click.option(
 )
 
 
-@click.group("key", cls=Commands)
-def key() -> None:
-    """Create, list and revoke API keys."""
-
-
-@click.group("service-token", cls=Commands)
-def service_token() -> None:
-    """Create, list and revoke service tokens."""
-
+key = Commands("key", help="Create, list and revoke API keys.")
+service_token = Commands("service-token", help="Create, list and revoke service tokens.")
 
 _project_option = click.option(
     "--project",

@@ -19,10 +19,7 @@ from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
 
-
-@click.group("mail", cls=Commands)
-def mail() -> None:
-    """Find out whether emails arrive."""
+mail = Commands("mail", help="Find out whether emails arrive.")
 
 
 @mail.command("test")
@@ -47,6 +44,3 @@ def send_test_mail_command(address: str, as_json: bool) -> None:
         reply = f" It said: {failure.reply}" if failure.reply else ""
         raise CommandError(f"Not sent: {failure.reason}.{reply}") from None
     show_record({"id": mail.id, "recipient": address, "result": result}, as_json=as_json)
-
-
-commands = [mail]

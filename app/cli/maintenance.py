@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +23,7 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
+from app.cli.progress import ProgressBar
 from app.db import queries, revisions
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
@@ -33,7 +32,6 @@ from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up, keep_newest, new_backup_name
 from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
-from app.maintenance.dump import OnRows, no_progress
 from app.maintenance.restore import PresentData, check_backup, read_present, restore_backup
 from app.outbound.switch import how_to_send, is_off_by_setting, is_outbound_off
 from app.policy.deletion import DELETED_AFTER
@@ -78,14 +76,14 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
     if folder is not None:
         path = folder / new_backup_name()
     settings = current_settings()
-    with _show_bar("Writing", quiet=as_json) as (start, advance):
+    with ProgressBar("Writing", quiet=as_json) as bar:
         result = back_up(
             database_url(settings),
             path,
             secret_key=settings.secret_key,
             overwrite=force,
-            progress=advance,
-            started=start,
+            progress=bar.advance,
+            started=bar.start,
         )
     if revisions.is_supported():  # else there is no audit log
         _log_maintenance("instance.backed_up", path)
@@ -149,9 +147,9 @@ def restore_from_backup_command(
     with BackupReader(path) as source:
         if not unverified:
             require_authentic(source, keys)
-        with _show_bar("Checking ", quiet=as_json) as (start, advance):
-            start(sum(source.manifest.rows().values()))
-            check_backup(source, advance)
+        with ProgressBar("Checking ", quiet=as_json) as bar:
+            bar.start(sum(source.manifest.rows().values()))
+            check_backup(source, bar.advance)
         before, after = read_present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
@@ -162,9 +160,9 @@ def restore_from_backup_command(
             if not before.rows.get("accounts"):
                 question = "Is this the service now?"
         confirm_action(question, yes=yes, as_json=as_json)
-        with _show_bar("Restoring", quiet=as_json) as (start, advance):
-            start(sum(after.values()))
-            put_off = restore_backup(source, url, advance, is_test_copy=is_test_copy)
+        with ProgressBar("Restoring", quiet=as_json) as bar:
+            bar.start(sum(after.values()))
+            put_off = restore_backup(source, url, bar.advance, is_test_copy=is_test_copy)
     is_off, waiting = is_outbound_off(), count_waiting()
     _log_maintenance("instance.restored", path, outbound="off" if is_off else "on")
     record: dict[str, Any] = {"database": shown_url(url), "from": _manifest_record(source.manifest)}
@@ -212,13 +210,13 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     settings = current_settings()
     other = _with_database(settings, target)
     begun_at = clock.format_time(clock.now())
-    with _show_bar("Copying and comparing", quiet=as_json) as (start, advance):
+    with ProgressBar("Copying and comparing", quiet=as_json) as bar:
         tables = copy_database(
             database_url(settings),
             database_url(other),
             make_schema=lambda: _make_schema(other),
-            progress=advance,
-            started=start,
+            progress=bar.advance,
+            started=bar.start,
         )
     is_equal = all(table.is_equal for table in tables)
     if as_json:
@@ -228,22 +226,6 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     else:
         _show_comparison(tables, begun_at)
     ctx.exit(0 if is_equal else 1)
-
-
-@contextmanager
-def _show_bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
-    """Show a progress bar on a terminal. Yields two functions: one sets the total, one advances
-    it."""
-    if quiet or not sys.stderr.isatty():
-        yield no_progress, no_progress
-        return
-    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
-
-        def start(total: int) -> None:
-            bar.length = max(total, 1)
-            bar.update_min_steps = max(total // 200, 1)
-
-        yield start, bar.update
 
 
 def _log_maintenance(action: str, path: Path, **others: str) -> None:
@@ -346,6 +328,3 @@ def _show_comparison(tables: Sequence[TableComparison], begun_at: str) -> None:
         )
     else:
         print_text("\nThe target differs: something may have written to it. Run the command again.")
-
-
-commands: list[click.Command] = [write_backup_command, restore_from_backup_command, copy_database_]

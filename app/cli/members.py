@@ -31,9 +31,7 @@ _SHOWN = ("id", "email", "role", "joined_at")
 _member_argument = click.argument("member", metavar="MEMBER")
 
 
-@click.group("member", cls=Commands)
-def member() -> None:
-    """List, invite, change and remove the members of an account."""
+member = Commands("member", help="List, invite, change and remove the members of an account.")
 
 
 @member.command("list")
@@ -112,6 +110,3 @@ def _find_member(account: Any, reference: str) -> dict[str, Any]:
         f"{account.name} has no member with the id or email address {reference!r}; "
         f"{canopy_command('member list')} --account {account.slug} shows them all."
     )
-
-
-commands = [member]

@@ -26,6 +26,3 @@ def migrate(without_copy: bool, as_json: bool) -> None:
     previous = current_revision()
     upgrade(keeps_copy=not without_copy)
     show_record({"revision": current_revision(), "previous": previous}, as_json=as_json)
-
-
-commands = [migrate]

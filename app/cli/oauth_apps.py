@@ -39,9 +39,7 @@ _COLUMNS = (
 _client_argument = click.argument("client_id", metavar="CLIENT_ID")
 
 
-@click.group("oauth-app", cls=Commands)
-def oauth_app() -> None:
-    """Register applications that act for people (OAuth 2.0)."""
+oauth_app = Commands("oauth-app", help="Register applications that act for people (OAuth 2.0).")
 
 
 @oauth_app.command("create")
@@ -200,6 +198,3 @@ def _find_application(client_id: str) -> dict[str, Any]:
 
 def _unknown_application(client_id: str) -> CommandError:
     return CommandError(f"There is no application with the client_id {client_id!r}.")
-
-
-commands = [oauth_app]

@@ -16,9 +16,7 @@ _COLUMNS = ("id", "email", "name", "operator_since", "email_verified", "has_seco
 _email_argument = click.argument("email", metavar="EMAIL")
 
 
-@click.group("operator", cls=Commands)
-def operator() -> None:
-    """Say who sees the page of operators."""
+operator = Commands("operator", help="Say who sees the page of operators.")
 
 
 @operator.command("list")
@@ -63,6 +61,3 @@ def remove_operator_command(email: str, as_json: bool) -> None:
         is_removed = remove_operator(person["id"])
     record = {"id": person["id"], "email": person["email"], "removed": is_removed}
     show_record(record, as_json=as_json)
-
-
-commands = [operator]

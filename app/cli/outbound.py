@@ -54,6 +54,3 @@ def outbound(switch: str | None, discard: bool, as_json: bool) -> None:
 
 def _count_held() -> dict[str, int]:
     return count_waiting()._asdict() if is_outbound_off() else {"deliveries": 0, "emails": 0}
-
-
-commands = [outbound]

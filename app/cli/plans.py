@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import click
-
 from app.account.lookup import list_plans
 from app.cli.context import database_command
 from app.cli.group import Commands
@@ -16,9 +14,7 @@ from app.policy.plans import BASE_PLAN, Plan
 _COLUMNS = ("plan", *(field.name for field in fields(Plan)), "accounts")
 
 
-@click.group("plan", cls=Commands)
-def plan() -> None:
-    """List the plans that accounts can be on."""
+plan = Commands("plan", help="List the plans that accounts can be on.")
 
 
 @plan.command("list")
@@ -63,6 +59,3 @@ def larger_plan(name: str) -> str | None:
     names = list(plans())
     following = names[names.index(name) + 1 :] if name in names else names
     return following[0] if following else None
-
-
-commands = [plan]

@@ -8,7 +8,6 @@ from collections import Counter
 from contextlib import closing
 from typing import Final
 
-import click
 from redis.exceptions import RedisError
 
 from app.audit.entries import write_instance_entry
@@ -30,9 +29,9 @@ from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 _KEY_BYTES: Final = 48
 
 
-@click.group("secret-key", cls=Commands)
-def secret_key() -> None:
-    """Change SECRET_KEY in two steps, with a restart between them."""
+secret_key = Commands(
+    "secret-key", help="Change SECRET_KEY in two steps, with a restart between them."
+)
 
 
 @secret_key.command("rotate")
@@ -123,6 +122,3 @@ def _check_running_parts(settings: Settings) -> None:
             f"command:{lines}\n       Restart them with the new key, then run the command again. "
             f"Killed processes are forgotten after {EXPIRES_AFTER} seconds."
         )
-
-
-commands = [secret_key]

@@ -10,8 +10,9 @@ from app.account.lookup import find_account
 from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import database_command
-from app.cli.import_steps import ProgressBar, own_step
+from app.cli.import_steps import own_step
 from app.cli.output import account_option, print_text, show_json, show_table
+from app.cli.progress import ProgressBar
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.features.targets import import_targets
@@ -72,6 +73,3 @@ def _undo_import(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, 
 def _kept_record(row: Any) -> dict[str, Any]:
     reason = row.problems[0]["message"]
     return {"feature": row.number, "name": row.name, "id": row.target_id, "reason": reason}
-
-
-commands = [undo_import]

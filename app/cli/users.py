@@ -33,9 +33,7 @@ _COLUMNS = (
 _user_argument = click.argument("user", metavar="USER")
 
 
-@click.group("user", cls=Commands)
-def user() -> None:
-    """List, show, sign out and delete people, and reset what is lost."""
+user = Commands("user", help="List, show, sign out and delete people, and reset what is lost.")
 
 
 @user.command("list")
@@ -147,6 +145,3 @@ def delete_user_command(user: str, yes: bool, as_json: bool) -> None:
     with transaction():
         delete_person(person["id"])
     show_record({"id": person["id"], "email": person["email"], "deleted": True}, as_json=as_json)
-
-
-commands = [user]

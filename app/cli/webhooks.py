@@ -60,9 +60,7 @@ _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "las
 _SETTINGS_ERRORS: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
 
 
-@click.group("webhook", cls=Commands)
-def webhook() -> None:
-    """List and test webhooks, or receive events on this machine."""
+webhook = Commands("webhook", help="List and test webhooks, or receive events on this machine.")
 
 
 @webhook.command("listen")
@@ -289,6 +287,3 @@ def _start_command(authority: Path) -> str:
     """Return the command that starts a service that can reach the receiver."""
     bundle = shlex.quote(str(authority))
     return f"WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 WEBHOOK_CA_BUNDLE={bundle} bin/serve"
-
-
-commands = [webhook]

@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 
 from app.account.lookup import read_account
-from app.cli import exporting
+from app.cli import progress
 from app.eudr import writer
 from config import ROOT
 from tests.cli.conftest import Run
@@ -196,7 +196,7 @@ def test_a_terminal_shows_a_bar(
     """It is full in the end, though the records are read twice."""
     terminal, end = pty.openpty()
     with os.fdopen(end, "w") as stderr:
-        monkeypatch.setattr(exporting, "sys", SimpleNamespace(stderr=stderr))
+        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stderr))
         for words in ((), ("--assets",), ("--project", project)):
             _export(run, client, *words, "--output", str(tmp_path / "forests.csv"), "--yes")
     shown = ""
