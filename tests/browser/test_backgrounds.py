@@ -95,7 +95,7 @@ def test_each_layer_asks_its_own_addresses(reader: Owner, tiles: TileServer) -> 
     expect(page.get_by_label("Opacity of Loss")).to_have_value("30")
     box.get_by_label("Loss", exact=True).uncheck()
     assert page.workers == []  # which load the map of our own
-    box.get_by_label("Blank").check()
+    box.get_by_label("Plain, works offline").check()
     expect(page.locator("img.leaflet-tile")).to_have_count(0)
     tiles.take()
     page = reader.go("/projects")

@@ -153,6 +153,9 @@ function prepareForm() {
   offerRows(form());
   linkView();
   byId("geometry").addEventListener("change", () => map && loadText());
+  byId("geometry").addEventListener("input", ({ inputType }) => {
+    if (map && inputType === "insertFromPaste") loadText();
+  });
   byId("text-tools").addEventListener("click", ({ target }) => {
     const { geometry } = boundary;
     if (!geometry || !target.dataset.text) return;
@@ -176,6 +179,22 @@ async function showConflict() {
   map.fitBounds(theirs.bounds, { padding: [24, 24], animate: false });
   byId("conflict-boundary").hidden = false;
 }
+
+let isAsked = false;
+
+/** Before the form is sent, show what the check of the boundary asks. */
+async function askFirst(event) {
+  if (event.target !== form() || !map || isAsked) return;
+  event.preventDefault();
+  event.stopImmediatePropagation(); // htmx would send it
+  const { submitter } = event;
+  if (await report.asks()) return;
+  isAsked = true;
+  form().requestSubmit(submitter);
+  isAsked = false;
+}
+
+document.addEventListener("submit", askFirst, true);
 
 let isTextOpen = false;
 document.addEventListener("htmx:before:swap", () => (isTextOpen = form().querySelector(".as-text").open));

@@ -5,6 +5,7 @@ import { area, degrees, percent, sentence } from "../formats.js";
 const { L } = window;
 const WAIT = 250; // milliseconds after the last change
 const RETRY = 1200;
+const PATIENCE = 5000; // when the form is sent
 
 const element = (name, text, className = "") => {
   const made = document.createElement(name);
@@ -38,6 +39,7 @@ export class Report {
     this.right = new Set(); // the questions on its place that were answered so
     this.faults = L.featureGroup().addTo(map);
     this.request = null;
+    this.pending = null; // the answer to the last check
   }
 
   /** Check a text soon. Resolves with the answer; with null if there is none, or another check came
@@ -46,7 +48,21 @@ export class Report {
     this.request?.abort();
     const { signal } = (this.request = new AbortController());
     document.getElementById("report").classList.add("is-old");
-    return this._after(WAIT, text, signal);
+    return (this.pending = this._after(WAIT, text, signal));
+  }
+
+  /** Wait for the check, some seconds at most. True the first time that a question is open then: the
+   * reader is led to it. */
+  async asks() {
+    await Promise.race([this.pending, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+    const box = document.getElementById("report");
+    const question = box.querySelector("[data-question]");
+    if (!question || question.dataset.question === "seen") return false;
+    question.dataset.question = "seen";
+    question.append(element("p", "Answer first, or press the button again to save it as it is."));
+    question.scrollIntoView({ block: "center" });
+    box.focus();
+    return true;
   }
 
   async _after(milliseconds, text, signal) {
@@ -105,6 +121,7 @@ export class Report {
   _question({ question, geometry }) {
     if (!question || this.right.has(question.message)) return [];
     const box = element("div", "", "notice warning");
+    box.dataset.question = "new";
     const actions = element("p", "", "actions");
     const offer = (text, run) => {
       const button = element("button", text, "small plain");

@@ -4,7 +4,7 @@ import { landLayer } from "./land.js";
 import { iconElement } from "./map.js";
 
 const { L } = window;
-const BLANK = { name: "blank", title: "Blank" }; // the land alone
+const BLANK = { name: "blank", title: "Plain, works offline" }; // the land alone
 const KEY = "canopy-layers"; // of the reader's choice, in this browser
 const PATIENCE = 15_000; // milliseconds in which a server replies
 

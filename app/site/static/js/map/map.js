@@ -75,7 +75,7 @@ function coordinates() {
       const place = latlng.wrap();
       box.textContent = degrees(place.lat, place.lng, 5);
     });
-    map.on("mouseout", () => (box.textContent = ""));
+    map.on("mouseout movestart", () => (box.textContent = ""));
     return box;
   };
   return control;
