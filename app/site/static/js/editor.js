@@ -189,9 +189,11 @@ async function askFirst(event) {
   event.stopImmediatePropagation(); // htmx would send it
   const { submitter } = event;
   if (await report.asks()) return;
-  isAsked = true;
-  form().requestSubmit(submitter);
-  isAsked = false;
+  setTimeout(() => { // within the event, it would be ignored
+    isAsked = true;
+    form().requestSubmit(submitter);
+    isAsked = false;
+  });
 }
 
 document.addEventListener("submit", askFirst, true);
