@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,6 +48,8 @@ FROM_PIP = {
 # For optional packages: without a connection, nobody should wait for minutes.
 IMPATIENT = {"UV_HTTP_TIMEOUT": "5", "UV_HTTP_RETRIES": "0"}
 IMPATIENT |= {"PIP_DEFAULT_TIMEOUT": "5", "PIP_RETRIES": "0"}
+
+_FETCHING_UV = threading.Lock()
 
 
 class SetupError(Exception):
@@ -207,7 +210,8 @@ def uv(*arguments: object, **variables: str) -> bool:
         if run(program, *arguments, **settings_for_uv):
             return True
         say(f"{program} failed; the reason is above. Trying the uv of PyPI.")
-    own = pinned(("uv",), lambda folder, pins: pip_install(folder, pins, variables))
+    with _FETCHING_UV:  # two threads may need it
+        own = pinned(("uv",), lambda folder, pins: pip_install(folder, pins, variables))
     return run(own / "bin" / "uv", *arguments, **settings_for_uv)
 
 
@@ -291,16 +295,17 @@ def working(name: str, version: str = "") -> str | None:
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """Hold the lock of set-up."""
+def alone(folder: Path = VENV) -> Iterator[None]:
+    """Hold the lock of set-up for a folder."""
     OWN.mkdir(exist_ok=True)
-    descriptor = os.open(OWN / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    name = folder.relative_to(ROOT).as_posix().replace("/", "_")
+    descriptor = os.open(OWN / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
     os.set_inheritable(descriptor, True)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"Another command is setting up {VENV}; waiting for it …")
+            say(f"Another command is setting up {folder}; waiting for it …")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

