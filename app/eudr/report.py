@@ -30,6 +30,7 @@ from app.policy.eudr import (
 )
 from app.policy.request_limits import OVERLAP_M2
 from app.values.batching import batched_by_bytes
+from app.values.formats import format_in
 
 CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
 _NUMBERS: Final = ("files", "records", "features", "plots", "points", "producers", "bytes")
@@ -243,7 +244,10 @@ class _Comparison:
             self.is_complete = False
         if common is None or common < OVERLAP_M2:
             return None
-        return f"It has {common / SQUARE_METERS:,.4f} hectares in common with “{{}}”."
+        hectares = format_in("en").area(common / SQUARE_METERS)
+        return (
+            f"With its positions rounded to six decimals, it has {hectares} in common with “{{}}”."
+        )
 
     def _shape(self, index: int) -> Shape:
         if index not in self._shapes:

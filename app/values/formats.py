@@ -20,9 +20,10 @@ AREA_UNITS: Final = {"hectares": "ha", "acres": "ac"}  # by the stored names
 
 _FILE: Final = Path(__file__).parent.parent / "policy" / "locales.json"
 _SIZES: Final = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
-# Numbers with separators or percent signs in sentences of the service, and what is quoted in them.
+# Numbers with separators or percent signs in sentences of the service, and what stays in them: what
+# is quoted, and versions after a name such as OAuth.
 _IN_SENTENCES: Final = re.compile(
-    r"“[^“”]*”|\"[^\"]*\"|`[^`]*`"
+    r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|[A-Z][A-Za-z]{0,9}[A-Z][A-Za-z]{0,9} \d+\.\d+\b"
     r"|(?<![\w.,:/+-])(-?(?:\d{1,3}(?:,\d{3})+|\d+))(?:\.(\d+))?( ?%)?(?![\w/]|[.,:-]\w)"
 )
 

@@ -113,6 +113,7 @@ def test_comparing_in_another_process_takes_time(
     monkeypatch.setattr(report, "common_area", slow)
     found = _report(client)
     assert found["warning_counts"]["overlap"] == 1
+    assert "rounded to six decimals, it has 1.00 ha in common with" in str(found["warnings"])
     assert not found["overlaps_complete"]
 
 

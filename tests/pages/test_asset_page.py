@@ -155,7 +155,14 @@ def test_one_of_several_projects_is_chosen(
 def test_the_page_of_an_asset(browser: Browser, asset: dict[str, Any]) -> None:
     page = browser.get(path_of(asset))
     assert page.title == "Station"
-    for words in ("50.05, 10.05", "equipment", "under repair", "WX-1", '["wind"]', "North Wood"):
+    for words in (
+        "50.0500° N 10.0500° E",
+        "equipment",
+        "under repair",
+        "WX-1",
+        '["wind"]',
+        "North Wood",
+    ):
         assert words in page.text
     assert "created the asset" in page.text
 

@@ -11,23 +11,12 @@ from config import ROOT
 from tests.make import Client, make_asset, make_project, square
 from tests.make.geometry import point
 from tests.pages.support import browser_of
-
-# Numbers with separators, outside of ids, versions, addresses and names.
-_NUMBER: Final = re.compile(r"(?<![\w.,:/#+-])\d+(?:[.,’\u202f\xa0]\d+)+(?![\w/:]|[.,-]\d)")
-_DAY: Final = re.compile(r"(?<![\w/.-])\d\d(?:\d\d)?([./-])\d\d\1\d\d(?:\d\d)?(?![\w/-])")
-_LOCALES: Final = {
-    "en-US": (r"\d{1,3}(,\d{3})*(\.\d+)?", r"\d\d/\d\d/\d{4}"),
-    "de-DE": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d\.\d\d\.\d{4}"),
-    "fr-FR": (r"\d{1,3}(\u202f\d{3})*(,\d+)?", r"\d\d/\d\d/\d{4}"),
-    "ro-RO": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d\.\d\d\.\d{4}"),
-    "pt-BR": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d/\d\d/\d{4}"),
-    "hi-IN": (r"\d{1,3}(,\d{2})*(,\d{3})?(\.\d+)?", r"\d\d/\d\d/\d{4}"),
-}
+from tests.site.written import LOCALES, written_in, wrongly_written
 
 
 @pytest.mark.parametrize(
     "locales",
-    [("de-DE", "hi-IN"), pytest.param(tuple(_LOCALES), marks=pytest.mark.slow)],
+    [("de-DE", "hi-IN"), pytest.param(tuple(LOCALES), marks=pytest.mark.slow)],
     ids=["two", "all"],
 )
 def test_no_page_has_a_number_in_another_format(
@@ -35,30 +24,26 @@ def test_no_page_has_a_number_in_another_format(
 ) -> None:
     project = make_project(client, name="Oaks", geometry=square(10, 50, 0.4))["id"]
     make_project(client, name="Elms", geometry=square(10.2, 50.2, 0.4))
-    make_asset(client, project, location=point(10.1, 50.1))
+    asset = make_asset(client, project, location=point(10.1, 50.1))["id"]
     client.get("/v1/account")
     browser = browser_of(client)
     paths = (
         "/projects", f"/projects/{project}", f"/projects/{project}/edit", "/projects/new",
-        "/assets", f"/assets/new?project_id={project}", "/imports", "/imports/new", "/eudr",
+        "/assets", f"/assets/new?project_id={project}", f"/assets/{project}/{asset}",
+        "/imports", "/imports/new", "/eudr",
         "/api-keys", "/service-tokens", "/members", "/audit-log", "/settings", "/accounts",
         "/usage", "/webhooks", "/welcome", "/applications", "/profile/second-factor",
     )  # fmt: skip
     for locale in locales:
-        (number, day), found = _LOCALES[locale], set()
+        found = set[str]()
         for path in paths:
             page = browser.get(path, headers={"Accept-Language": locale})
             assert page.status == 200, path
-            html = re.sub(
-                r"(?s)<(script|code|pre|textarea|svg)\b.*?</\1>|<[^>]*>", " ", page.response.text
-            )
-            text = re.sub(r"48[.°]\S+|\d+(?:\.\d+){3}", " ", html)  # hints of fields, and addresses
-            days = [match[0] for match in _DAY.finditer(text)]
-            numbers = [match[0] for match in _NUMBER.finditer(_DAY.sub(" ", text))]
-            found |= {*days, *numbers}
+            html = r"(?s)<(script|code|pre|textarea|svg)\b.*?</\1>|<[^>]*>"
+            text = re.sub(html, " ", page.response.text)
+            found.update(written_in(text))
             with subtests.test(f"{locale} {path}"):
-                assert [each for each in days if not re.fullmatch(day, each)] == []
-                assert [each for each in numbers if not re.fullmatch(number, each)] == []
+                assert wrongly_written(text, locale) == []
         assert len(found) > 5
 
 

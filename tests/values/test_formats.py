@@ -16,7 +16,7 @@ from tests.node import NODE
 
 SENTENCE: Final = (
     "The plan has room for 1,960 ha of 12,345,678.9, -0.5 and 36.5% (100 %); “1,960” and 8.2.1, "
-    '"30%", EPSG:4326, 2026-01-31 and 1,5 stay.'
+    '"30%", OAuth 2.0, PostgreSQL 16.4, EPSG:4326, 2026-01-31 and 1,5 stay.'
 )
 # Names of functions, and what they are given: a dict in place of keywords, a time as {"time": …}.
 CALLS: Final[list[tuple[str, list[Any]]]] = [
@@ -92,7 +92,7 @@ def test_areas_in_both_units() -> None:
 def test_numbers_in_sentences() -> None:
     assert format_in("de-DE").sentence(SENTENCE) == (
         "The plan has room for 1.960 ha of 12.345.678,9, -0,5 and 36,5\xa0% (100\xa0%); “1,960” "
-        'and 8.2.1, "30%", EPSG:4326, 2026-01-31 and 1,5 stay.'
+        'and 8.2.1, "30%", OAuth 2.0, PostgreSQL 16.4, EPSG:4326, 2026-01-31 and 1,5 stay.'
     )
     assert format_in("en").sentence(SENTENCE) == SENTENCE.replace("100 %", "100%")
 

@@ -87,7 +87,7 @@ def value_of(name: str, value: Any) -> Value:
     if isinstance(value, str):
         is_time = (name.endswith("_at") or name in _TIMES) and _is_timestamp(value)
         return Value("time" if is_time else "text", shorten_text(_plain_value(name, value)))
-    return Value("text", str(value) if isinstance(value, float) else formats.number(value))
+    return Value("text", str(value) if name == "metadata" else formats.number(value, 4, trim=True))
 
 
 def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
@@ -136,7 +136,7 @@ def _mapping_value(value: Mapping[str, Any]) -> Value:
     coordinates = value.get("coordinates")
     if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
         longitude, latitude = coordinates[:2]
-        return Value("text", formats.degrees(latitude, longitude, 6))
+        return Value("text", formats.degrees(latitude, longitude))
     items = [shorten_text(f"{key}: {_value_text(member)}") for key, member in value.items()]
     return Value("list", items=tuple(items[:_MOST_ITEMS])) if items else Value("unset", "empty")
 

@@ -16,7 +16,7 @@ from app.pages.eudr.choices import STATUSES, Choices, address_of, read_choices
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
-from app.site.formats import pluralize
+from app.site.formats import pluralize, sentence
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
@@ -82,7 +82,7 @@ def fill_in(principal: Principal) -> Response:
     before = request.form.get("before", 0, int)
     progress = _fill_plots(principal, choices, filling, skipped)
     failures = progress.failures
-    messages = request.form.getlist("message") + [failure.message for failure in failures]
+    messages = request.form.getlist("message") + [sentence(failure.message) for failure in failures]
     total = before + progress.done
     if not progress.left or progress.is_stopped:
         message = " ".join([_filling_result(filling, total, progress), *_first_messages(messages)])

@@ -84,7 +84,7 @@ export const time = (moment) => filled(format.moments, moment);
 /** The numbers in a sentence of the service in the reader's format, except in quotation marks, ids and versions. */
 export const sentence = (text) =>
   text.replace(
-    /“[^“”]*”|"[^"]*"|`[^`]*`|(?<![\p{L}\p{N}_.,:/+-])(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?( ?%)?(?![\p{L}\p{N}_/]|[.,:-][\p{L}\p{N}_])/gu,
+    /“[^“”]*”|"[^"]*"|`[^`]*`|[A-Z][A-Za-z]{0,9}[A-Z][A-Za-z]{0,9} \d+\.\d+\b|(?<![\p{L}\p{N}_.,:/+-])(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?( ?%)?(?![\p{L}\p{N}_/]|[.,:-][\p{L}\p{N}_])/gu,
     (all, sign, whole, decimals = "", share) => {
       if (!whole || !(whole.includes(",") || decimals || share)) return all;
       const text = whole.includes(",") ? joined(sign, whole.replaceAll(",", ""), decimals) : `${sign && format.minus}${whole}${decimals && format.decimal}${decimals}`;

@@ -1,6 +1,6 @@
 // A map as all pages have it: backgrounds, scale, coordinates, the reader's position.
 
-import { degrees } from "../formats.js";
+import { degrees, length } from "../formats.js";
 import { addBackgrounds } from "./backgrounds.js";
 
 const { L } = window;
@@ -18,7 +18,12 @@ export function createMap(element) {
   });
   map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
   addBackgrounds(map);
-  L.control.scale({ imperial: false }).addTo(map);
+  const scale = L.control.scale({ imperial: false });
+  scale._updateMetric = (widest) => {
+    const meters = scale._getRoundNum(widest);
+    scale._updateScale(scale._mScale, length(meters / 1000, 0), meters / widest);
+  };
+  scale.addTo(map);
   coordinates().addTo(map);
   return map;
 }

@@ -1,0 +1,34 @@
+"""Numbers, percents and days in texts of pages, and whether a locale writes them so."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# With separators, outside of ids, versions, addresses and names.
+_NUMBER: Final = re.compile(r"(?<![\w.,:/#+-])\d+(?:[.,’\u202f\xa0]\d+)+(?![\w/:]|[.,-]\d)")
+_PERCENT: Final = re.compile(r"\d(\s*%)")
+_DAY: Final = re.compile(r"(?<![\w/.-])\d\d(?:\d\d)?([./-])\d\d\1\d\d(?:\d\d)?(?![\w/-])")
+_ADDRESS: Final = re.compile(r"\d+(?:\.\d+){3}")
+LOCALES: Final = {
+    "en-US": (r"\d{1,3}(,\d{3})*(\.\d+)?", r"\d\d/\d\d/\d{4}", "%"),
+    "de-DE": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d\.\d\d\.\d{4}", "\xa0%"),
+    "fr-FR": (r"\d{1,3}(\u202f\d{3})*(,\d+)?", r"\d\d/\d\d/\d{4}", "\xa0%"),
+    "ro-RO": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d\.\d\d\.\d{4}", "\xa0%"),
+    "pt-BR": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d/\d\d/\d{4}", "%"),
+    "hi-IN": (r"\d{1,3}(,\d{2})*(,\d{3})?(\.\d+)?", r"\d\d/\d\d/\d{4}", "%"),
+}
+
+
+def written_in(text: str) -> list[str]:
+    """The numbers and days in a text."""
+    text = _ADDRESS.sub(" ", text)
+    numbers = [match[0] for match in _NUMBER.finditer(_DAY.sub(" ", text))]
+    return numbers + [match[0] for match in _DAY.finditer(text)]
+
+
+def wrongly_written(text: str, locale: str) -> list[str]:
+    """The numbers, days and percents in a text that are in another format than the locale's."""
+    number, day, percent = LOCALES[locale]
+    found = [each for each in written_in(text) if not re.fullmatch(f"{number}|{day}", each)]
+    return found + [match[0] for match in _PERCENT.finditer(text) if match[1] != percent]
