@@ -34,7 +34,7 @@ class View {
     this.layers = new Map(); // by the number of the feature
     this.address = "";
     mapButton(this.map, { icon: "layers", label: "Show all features", run: () => this.showAll() });
-    const tip = L.tooltip({ sticky: true });
+    const tip = L.tooltip({ sticky: true, opacity: 1 });
     const at = ({ latlng, originalEvent: { target } }) => (target.matches("path.shape") ? null : this.all.at(latlng));
     this.map.on("mousemove", (event) => {
       const feature = at(event);

@@ -8,7 +8,7 @@ import { outline, ShapeTiles, TILE_OPTIONS } from "./shape_tiles.js";
 
 const FILES = new URL("../../third_party/map/", import.meta.url).href;
 const SOURCES = "Natural Earth, GSHHG, GeoNames (CC BY 4.0)";
-const PANES = { land: 150, names: 180 }; // below everything else, which begins at 200
+const PANES = { land: 150, names: 440 }; // below and above the shapes, which have 200 to 400
 
 /** How each kind is drawn: whether it is filled, and with what, and its line. */
 const STYLES = {

@@ -33,7 +33,7 @@ export function overlay(map, className) {
  * filtersChanged(): load the features of the new filters.
  */
 export function joinListAndMap(map, layer, { row, show, showRow, label, tip: options, card, more, filtersChanged }) {
-  const tip = L.tooltip({ sticky: true, ...options });
+  const tip = L.tooltip({ sticky: true, opacity: 1, ...options });
   const selected = overlay(map, "selected-shape");
   const showSelected = () => {
     selected.clearLayers();

@@ -7,11 +7,12 @@ const MOST_ZOOM = 8; // of countries: beyond it, the middle of one is rarely in 
 const MOST_NAMES = 150;
 const HEIGHT = 15; // pixels of a name
 const DOT = 6; // pixels from a town to its name
+const ABOVE = ".leaflet-control, .shape-name, .graticule-numbers > span"; // over which no name is shown
 const LARGE = 7; // the zoom from which on a town is named; those of small towns are larger
 
 const pen = document.createElement("canvas").getContext("2d");
 
-/** Where a name is, in pixels: a country's around a point, in capitals, a town's beside it. */
+/** Where a name is, in pixels of the map: a country's around a point, in capitals, a town's beside it. */
 function areaOf({ name, isTown }, { x, y }, font) {
   pen.font = font;
   const width = isTown ? pen.measureText(name).width : 1.1 * pen.measureText(name.toUpperCase()).width;
@@ -58,26 +59,33 @@ export function showNames(map, files, pane) {
   /** Names that are there already stay, so that they do not jump about while the map is moved. */
   function place(names, zoom) {
     const placed = new Map();
+    const frame = map.getContainer().getBoundingClientRect();
+    const taken = Array.from(map.getContainer().querySelectorAll(ABOVE), (element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const [left, top] = [x - frame.x, y - frame.y];
+      return { left, top, right: left + width, bottom: top + height };
+    });
     const keyOf = ({ name, place: [x, y] }) => `${zoom} ${name} ${x} ${y}`;
     const [old, others] = [names.filter((each) => shown.has(keyOf(each))), names.filter((each) => !shown.has(keyOf(each)))];
     for (const each of [...old, ...others]) {
       if (placed.size === MOST_NAMES) break;
       const { place: [lng, lat] } = each;
-      const area = areaOf(each, map.project([lat, lng], zoom), font);
-      if ([...placed.values()].some((other) => overlap(area, other.area))) continue;
+      const area = areaOf(each, map.latLngToContainerPoint([lat, lng]), font);
+      if (taken.some((other) => overlap(area, other))) continue;
+      taken.push(area);
       const options = { icon: iconOf(each), pane, interactive: false, keyboard: false };
-      const marker = shown.get(keyOf(each))?.marker ?? L.marker([lat, lng], options).addTo(markers);
-      placed.set(keyOf(each), { area, marker });
+      const marker = shown.get(keyOf(each)) ?? L.marker([lat, lng], options).addTo(markers);
+      placed.set(keyOf(each), marker);
     }
-    for (const [key, { marker }] of shown) if (!placed.has(key)) marker.remove();
+    for (const [key, marker] of shown) if (!placed.has(key)) marker.remove();
     shown = placed;
   }
 
-  map.on("moveend", show);
+  map.on("moveend featuresload", show);
   map.whenReady(show);
   return () => {
     last += 1;
-    map.off("moveend", show);
+    map.off("moveend featuresload", show);
     markers.remove();
   };
 }
