@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +32,10 @@ BANDS: Final = 4  # of latitude in a degree, from the south pole
 _OTHER: Final = 20  # names from abroad, such as Sangaj for Shanghai, weigh less by this
 _PIECE: Final = 1 << 20  # characters
 _LONGEST: Final = 1 << 17  # characters of a record
+# Numbered parts of a city, which the data does not tell from towns.
+_DISTRICT: Final = re.compile(
+    r"^(Paris|Lyon|Marseille|Sector|Ward|Ct) \d|\(Kreis \d|\d\.Bezirk$| (kerület|kaupunginosa)$"
+)
 
 _TABLES: Final = """
 PRAGMA journal_mode = OFF;
@@ -79,6 +84,8 @@ def write_places(data: Path, path: Path, languages: Iterable[Mapping[str, str]])
         ),
     )
     for number, city in enumerate(_records(data / "cities500.json")):
+        if _DISTRICT.search(city["name"]):
+            continue
         longitude, latitude, people = city["longitude"], city["latitude"], city["population"]
         row = (city["name"], city["countrycode"], longitude, latitude, people)
         band = int((latitude + 90) * BANDS)

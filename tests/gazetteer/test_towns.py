@@ -28,6 +28,8 @@ CITIES = [
     city("Albacete", "ES", (-1.86, 38.99), 173_050),
     city("A: {n", "NO", (179.9, 70.0), 0),
     city("Cluj-Napoca", "RO", (23.6, 46.7667), 286_598),
+    city("Sector 3", "RO", (26.17, 44.42), 385_439),  # of Bucharest
+    city("23 August", "RO", (28.6, 43.9), 5_483),
 ]  # fmt: skip
 
 
@@ -59,6 +61,7 @@ def test_a_town_is_found_by_the_beginning_of_each_of_its_names(
         "上": [("Shanghai", "CN")],
         "a n": [("A: {n", "NO")],
         "sha": [("Shanghai", "CN")],
+        "sector": [], "23 a": [("23 August", "RO")],
         "al": [("Albacete", "ES")],  # two letters find large towns only
         "%": [], "_": [], "": [], "bac": [], "shang h": [],
     }.items():  # fmt: skip
