@@ -184,6 +184,8 @@ def _select(
             leaves.append((header["leaf_directory_offset"] + entry.offset, entry.length))
     for group in _grouped(leaves):
         start, length = _span(group)
+        if length > _MOST:
+            raise ValueError("too long")
         data = source.read(start, length)
         for offset, size in group:
             leaf = data[offset - start : offset - start + size]

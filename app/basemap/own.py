@@ -29,6 +29,8 @@ OWN: Final = "canopy"  # what this service adds to the metadata
 HEADER_BYTES: Final = 127
 _TAG: Final = re.compile(r"<[^<>]*>")
 _E7: Final = 10_000_000  # degrees are stored as integers
+_LARGEST: Final = 1 << 60  # a file, in bytes
+_LONGEST: Final = 1 << 24  # metadata, in bytes
 
 
 class UnusableMap(ValueError):
@@ -111,11 +113,15 @@ def parse_header(data: bytes) -> HeaderDict:
         raise UnusableMap("is of an old version of PMTiles; only version 3 is read") from None
     except (MagicNumberNotFound, ValueError, IndexError):
         raise UnusableMap("is not a PMTiles file") from None
+    if header["metadata_offset"] > _LARGEST or header["metadata_length"] > _LONGEST:
+        raise UnusableMap("is not a PMTiles file")
     if header["tile_type"] is not TileType.MVT:
         kind = header["tile_type"].name.lower()
         raise UnusableMap(f"has tiles of the type {kind}, but only vector tiles (mvt) are drawn")
     if header["internal_compression"] is not Compression.GZIP:
         raise UnusableMap("has directories that are not compressed with gzip")
+    if header["tile_compression"] in (Compression.BROTLI, Compression.ZSTD):
+        raise UnusableMap("has tiles that browsers do not decompress; only gzip is read")
     return header
 
 

@@ -127,18 +127,24 @@ def test_files_that_are_no_map(planet: Path, tmp_path: Path, subtests: pytest.Su
     data = planet.read_bytes()
     old = data[:7] + b"\x02" + data[8:]
     end = parse_header(data[:127])["tile_data_offset"]
-    circle = serialize_directory([Entry(0, 0, 25, 0)])
-    assert len(circle) == 25
-    places = b"".join(number.to_bytes(8, "little") for number in (127, 25, 0, 0, 127, 25))
-    circular = data[:8] + places + data[56:127] + circle
+
+    def lead_to_itself(length: int) -> bytes:
+        root = serialize_directory([Entry(0, 0, length, 0)])
+        places = (127, len(root), 0, 0, 127, length)
+        words = b"".join(number.to_bytes(8, "little") for number in places)
+        return data[:8] + words + data[56:127] + root
+
     for content, message in {
         b"": "not a PMTiles file",
         b"<html>": "not a PMTiles file",
         b"PMTiles\x03": "not a PMTiles file",
         old: "old version",
         pictures: "tiles of the type png",
-        circular: "cannot be read .too deep",
+        lead_to_itself(25): "cannot be read .too deep",
+        lead_to_itself(1 << 40): "cannot be read .too long",
         data[:97] + b"\x03" + data[98:]: "not compressed with gzip",
+        data[:98] + b"\x03" + data[99:]: "browsers do not decompress",
+        data[:24] + b"\xff" * 16 + data[40:]: "not a PMTiles file",
         data[:127] + b"x" * 500 + data[627:]: "cannot be read",
         data[: end - 500]: "cannot be read",
         data[: end + 5000]: "incomplete",

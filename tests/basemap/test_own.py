@@ -53,7 +53,9 @@ def test_what_is_known_of_it_and_another_file_is_seen_at_once(app: Flask, tmp_pa
         assert newer is not None
         assert newer.max_zoom == 7
         assert newer.url != found.url
-        for broken in ((tmp_path / FILE).read_bytes()[:-1], b"PMTiles\x02" + bytes(200), b"no"):
+        whole = (tmp_path / FILE).read_bytes()
+        endless = whole[:24] + b"\xff" * 16 + whole[40:]
+        for broken in (whole[:-1], endless, b"PMTiles\x02" + bytes(200), b"no"):
             (tmp_path / FILE).write_bytes(broken)
             assert own_basemap() is None
         make_planet(tmp_path / FILE, max_zoom=6, tile_type=TileType.PNG)
