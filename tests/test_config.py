@@ -49,7 +49,7 @@ MORE_WRONG = {
         "https://tile-{s}.example.org/{z}/{x}/{y}.png", "ftp://tiles.example.org/{z}/{x}/{y}.png",
         "https://user@tiles.example.org/{z}/{x}/{y}.png", "https://a;b/{z}/{x}/{y}.png",
     ),
-    "MAP_LAYERS": ("/does/not/exist.toml", __file__),
+    "MAP_LAYERS": ("/does/not/exist.toml", __file__, "[[layer]]" * 100),
     "DATABASE_URL": (
         "canopy.sqlite3", "postgresql+psycopg://u:hunter2@host:abc/db",
         "postgresql://u:hunter2@host:65536", "postgresql://u:hunter2?a=b@host:abc/db",

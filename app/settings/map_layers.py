@@ -16,6 +16,8 @@ from app.settings.values import image_origin, tile_url, url
 
 _ZOOMS: Final = range(0, 23)
 _MOST_ZOOM: Final = 19  # of a layer that does not say how far it goes
+_MOST_LAYERS: Final = 50  # a header of every page of maps names their servers
+_TAKEN: Final = ("own", "blank")  # names that the instance's own layers have
 _WORD: Final = re.compile(r"\{(\w+)\}")
 _LENGTHS: Final = {"name": 60, "url": 1000, "wms_layers": 500, "attribution": 500, "legend": 500}
 
@@ -63,12 +65,14 @@ def map_layers(value: str) -> tuple[Layer, ...]:
     names = [part.strip() for part in value.split(",") if part.strip()]
     if all(name in PRESETS for name in names):
         return tuple(preset_layer(name) for name in dict.fromkeys(names))
-    if not Path(value).is_file():
+    try:
+        text = Path(value).read_text("utf-8")
+    except (OSError, ValueError):  # ValueError: not UTF-8, or no path
         raise ValueError(
             f"must be names of {', '.join(PRESETS)}, separated by commas, or the path of a TOML "
-            "file that exists"
-        )
-    return _read_file(Path(value))
+            "file that Canopy can read"
+        ) from None
+    return _read_layers(text)
 
 
 @cache
@@ -89,14 +93,16 @@ def preset_layer(name: str) -> Layer:
     )
 
 
-def _read_file(path: Path) -> tuple[Layer, ...]:
+def _read_layers(text: str) -> tuple[Layer, ...]:
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:  # tomllib's and UTF-8's errors are ValueErrors
-        raise ValueError(f"names a file that cannot be read ({error})") from None
+        tables = tomllib.loads(text)
+    except ValueError as error:
+        raise ValueError(f"names a file that is not TOML ({error})") from None
     listed = tables.pop("layer", None)
     if tables or not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ValueError("names a file that must have tables [[layer]], and nothing else")
+    if len(listed) > _MOST_LAYERS:
+        raise ValueError(f"names a file with more than {_MOST_LAYERS} layers")
     layers: dict[str, Layer] = {}
     for number, table in enumerate(listed, 1):
         try:
@@ -117,8 +123,10 @@ def _read_layer(table: dict[str, Any]) -> Layer:
     for key, value in table.items():
         _check_member(key, value)
     name = table.get("name", "")
-    if not name:
+    if not name.strip():
         raise ValueError("name is missing")
+    if name in _TAKEN:
+        raise ValueError(f"name cannot be {' or '.join(_TAKEN)}")
     if "url" not in table and name in PRESETS:
         layer = preset_layer(name)
     elif "url" not in table:

@@ -121,6 +121,8 @@ def tile_url(value: str) -> str | None:
         raise ValueError("must have {z}, {x} and {y} where the numbers of a tile go")
     if "{s}" in value.replace("://{s}.", "://", 1):
         raise ValueError("can have {s} only as the first part of the host")
+    if re.search(r"[{}]", re.sub(r"\{[zxysr]\}", "", value)):
+        raise ValueError("can have no words in braces but {z}, {x}, {y}, {s} and {r}")
     if value:
         image_origin(value)
     return value or None

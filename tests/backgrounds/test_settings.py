@@ -72,10 +72,13 @@ def test_a_wrong_file_is_told_with_layer_and_member(
 ) -> None:
     named = '[[layer]]\nname = "Flight"\n'
     for text, told in [
-        ("[[layer]", "cannot be read"),
+        ("[[layer]", "is not TOML"),
         ("layer = 1", "must have tables [[layer]]"),
         (f"{named}{XYZ}\n[other]", "and nothing else"),
         (f"[[layer]]\n{XYZ}", "layer 1 is wrong: name is missing"),
+        (f'[[layer]]\nname = " "\n{XYZ}', "layer 1 (' ') is wrong: name is missing"),
+        (f'[[layer]]\nname = "own"\n{XYZ}', "name cannot be own or blank"),
+        (f"{named}{XYZ}\n" * 51, "with more than 50 layers"),
         (named, "layer 1 ('Flight') is wrong: url is missing; only osm, "),
         (f"{named}{XYZ}\n{named}{XYZ}", "layer 2 ('Flight') is wrong: name is that of another"),
         (f"{named}url = 1", "url must be one line"),
@@ -84,6 +87,7 @@ def test_a_wrong_file_is_told_with_layer_and_member(
         (f'{named}url = "https://wms.example.org"', "an address of a WMS needs wms_layers"),
         (f'{named}url = "file:///"\nwms_layers = "a"', "url must be a URL that begins with http"),
         (f'{named}url = "https://a b/{{z}}/{{x}}/{{y}}"', "url must have a host of letters"),
+        (f'{named}url = "https://a/{{z}}/{{x}}/{{y}}?{{key}}"', "url can have no words in braces"),
         (f'{named}url = "https://a;b/"\nwms_layers = "a"', "url must have a host of letters"),
         (f"{named}{XYZ}\nmin_zoom = 12\nmax_zoom = 11", "min_zoom is more than max_zoom"),
         (f"{named}{XYZ}\nmax_zoom = 23", "max_zoom must be a whole number from 0 to 22"),
