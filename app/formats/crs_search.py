@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,7 @@ _EQUIVALENT: Final = 0.01  # degrees between systems that differ in their datum 
 _STEPS: Final = 4  # along each edge of a box, which may be an arc elsewhere
 _CANDIDATES: Final = 200  # each takes some 0.15 ms
 _MAP_DECIMALS: Final = 5
+_NUMBER: Final = re.compile("[0-9]+(?![0-9°])")
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
 _WEB_MERCATOR: Final = 3857
@@ -87,7 +89,7 @@ def find_systems(
     found = [
         system
         for system in _projected_systems(None)
-        if _has_words(searchable_text(" ".join(system[:3])), words)
+        if _has_words(searchable_text("; ".join(system[:3])), words)
     ]
     by_code: dict[str, ProjectedSystem] = {}
     for system in sorted(found, key=lambda system: (is_elsewhere(system), _sort_key(system))):
@@ -213,5 +215,10 @@ def _sort_key(system: ProjectedSystem) -> tuple[bool, bool, int]:
 
 
 def _has_words(text: str, words: Sequence[str]) -> bool:
-    joined = text.replace(" ", "")
-    return all(word in text or word in joined for word in words)
+    """True if a text has all words, with or without the spaces in it; a short number, such as that
+    of a zone, is no part of another one, nor of degrees."""
+    joined, numbers = text.replace(" ", ""), _NUMBER.findall(text)
+    return all(
+        word in numbers if word.isdecimal() and len(word) < 3 else word in text or word in joined
+        for word in words
+    )

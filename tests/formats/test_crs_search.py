@@ -25,6 +25,8 @@ def test_a_system_is_found_by_its_words() -> None:
         ("25832", "EPSG:25832"),
         ("epsg:2056", "EPSG:2056"),
         ("Portugal - mainland tm06", "EPSG:3763"),
+        ("utm 34", "EPSG:25834"),
+        ("utm 18", "EPSG:26918"),
     ):
         assert find_systems(text, (), 3)[0].code == code, text
 

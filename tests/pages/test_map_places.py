@@ -87,6 +87,8 @@ def test_projects_are_found_by_name_id_and_metadata(
         "vr-7": [("Valea Rece", "project · VR-7")],
         "taga": [("Valea Rece", "project · owner: Obștea Țaga")],
         "plots": [],
+        "valea  rece": [("Valea Rece", "project · VR-7")],
+        "valea\0rece": [("Valea Rece", "project · VR-7")],
     }.items():
         with subtests.test(text):
             named = [each for each in found(owner, text) if "project" in each[1]]

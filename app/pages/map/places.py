@@ -58,7 +58,8 @@ def find_places(account_id: str, text: str) -> tuple[list[Json], str]:
     Each has a ``kind``, a ``name``, a ``note``, and either a ``place``, as longitude and latitude,
     with the ``zoom`` to see it at, or a ``box``: west, south, east, north.
     """
-    if not text.strip():
+    text = " ".join(text.replace("\0", " ").split())
+    if not text:
         return [], ""
     positions, reason = _positions(account_id, text)
     found = positions + _named(account_id, text)
@@ -67,7 +68,7 @@ def find_places(account_id: str, text: str) -> tuple[list[Json], str]:
     if reason != NO_PLACE:
         return [], reason
     names = "town, country or project" if has_towns() else "country or project"
-    return [], f"No {names} is called “{text.strip()}”. {NO_PLACE}"
+    return [], f"No {names} is called “{text}”. {NO_PLACE}"
 
 
 def _named(account_id: str, text: str) -> list[Json]:
@@ -88,7 +89,7 @@ def _named(account_id: str, text: str) -> list[Json]:
 
 def _projects(account_id: str, text: str) -> Iterator[_Named]:
     most = _MOST["project"]
-    query = ListQuery(search=text.strip(), per_page=most, sort="name")
+    query = ListQuery(search=text, per_page=most, sort="name")
     records = [
         (record, record["external_id"] or "")
         for record in list_projects(account_id, query, boundaries=False)[0]
@@ -117,7 +118,7 @@ def _metadata_matches(
     account_id: str, text: str, known: set[str], most: int
 ) -> Iterator[tuple[str, str]]:
     """Ids of projects of which a value of the metadata has the text, with the key and the value."""
-    needle = searchable_text(text.strip())
+    needle = searchable_text(text)
     for rows in _METADATA.stream(_ROWS, account_id=account_id, most=_SCANNED):
         for project_id, metadata in rows:
             if needle not in searchable_text(metadata) or project_id in known:
