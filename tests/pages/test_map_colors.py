@@ -58,14 +58,14 @@ def values_of(browser: Browser, query: str = SPECIES) -> list[str | None]:
 def test_each_project_has_its_value_and_the_legend_counts_them(
     client: Client, stranger: Client
 ) -> None:
-    plant(client, "oak", "oak", "<b>beech", None, ["no", "value"])
+    plant(client, "oak", "oak", "<b>beech", None, ["no", "value"], "  ")
     browser, path = browser_of(client), "/projects/map?zoom=8"
-    assert values_of(browser) == ["<b>beech", None, None, "oak", "oak"]
-    assert values_of(browser, "") == [None] * 5
+    assert values_of(browser) == ["<b>beech", None, None, None, "oak", "oak"]
+    assert values_of(browser, "") == [None] * 6
     assert legend_of(browser) == [
         ("category-1", 'data-value="oak"', "oak", "2"),
         ("category-2", 'data-value="<b>beech"', "<b>beech", "1"),
-        ("archived", "data-none", "No value", "2"),
+        ("archived", "data-none", "No value", "3"),
     ]
     assert legend_of(browser, "")[0][:2] == ("active", 'data-value="active"')
     assert legend_of(browser, f"{SPECIES}&metadata.species=oak&bbox=0,0,1,1")[0][3] == "2"

@@ -115,7 +115,7 @@ def _simple_values(metadata: str | None) -> dict[str, Any]:
     return {
         key: _text_of(value) if isinstance(value, bool) else value
         for key, value in members.items()
-        if isinstance(value, str | int | float) and value != ""
+        if isinstance(value, str | int | float) and str(value).strip()
     }
 
 
