@@ -13,13 +13,14 @@ import marshmallow as ma
 from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.policy.fields import Field, Filter, filters_of
-from app.policy.kinds import TIME
-from app.site.formats import field_timestamp, time_field_text
+from app.policy.kinds import HECTARES, TIME
+from app.site.formats import field_timestamp, reader, time_field_text
 from app.site.forms import errors_by_field
 from app.values.ids import is_id
 
 _TIMES: Final = ("since", "until")
 _NO_TIME: Final = " is not a date with a time."
+_TYPED: Final = "typed."  # before the name of a number's filter: in the format of who types it
 NO_CHOICE: Final = ": choose one from the list."
 _SIGNS: Final = {"=": "is", "in": "is", ">=": "at least", "<=": "at most"}
 
@@ -56,14 +57,14 @@ class RecordFilters:
         return {name: text for name, text in self.parameters.items() if name not in order}
 
     @property
-    def more(self) -> list[Filter]:
-        """The filters with a control under "More filters"."""
-        return [each for each in filters_of(self.fields).values() if _has_control(each)]
+    def more(self) -> dict[str, Filter]:
+        """The filters with a control under "More filters", by their labels."""
+        return _controls(self.fields)
 
     @property
     def tags(self) -> dict[str, str]:
         """The words of the chosen filters that no control shows, by parameter."""
-        shown = {"status", "type", *(each.name for each in self.more)}
+        shown = {"status", "type", *(each.name for each in self.more.values())}
         words = filter_words(self.fields, self.chosen)
         return {name: words[name] for name in words if name not in shown}
 
@@ -147,7 +148,15 @@ def chosen_filters(
     names = {*filters_of(fields), "search", *others}
     texts = {name: arguments[name].strip() for name in arguments if name in names}
     texts |= {name: arguments[name] for name in arguments if is_metadata(name)}
+    for name, each in filters_of(fields).items():
+        if (typed := arguments.get(f"{_TYPED}{name}")) is not None:
+            texts[name] = reader().read(typed.strip(), is_area=each.field.kind is HECTARES)
     return {name: text for name, text in texts.items() if text}
+
+
+def are_typed(arguments: Mapping[str, str]) -> bool:
+    """True if an address has a number in the format of who typed it."""
+    return any(name.startswith(_TYPED) and arguments[name] for name in arguments)
 
 
 def filter_words(fields: tuple[Field, ...], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -158,19 +167,36 @@ def filter_words(fields: tuple[Field, ...], chosen: Mapping[str, str]) -> dict[s
             words[name] = f"{name.removeprefix(METADATA_PREFIX)} is {value}"
         elif name in filters:
             field, sign = filters[name].field, filters[name].sign
-            label = field.words
+            label = _words(field)
             if sign == "has":
                 label = f"{label[:1].lower()}{label[1:]}"
                 words[name] = f"{'with' if value == 'true' else 'without'} {label}"
             elif field.kind is TIME:
                 words[name] = f"{label} {value} or later"
             else:
-                words[name] = f"{label} {_SIGNS[sign]} {value}"
+                words[name] = f"{label} {_SIGNS[sign]} {_written(field, value)}"
     return words
 
 
-def _has_control(each: Filter) -> bool:
-    return each.sign == "has" or ("range" in each.field.filters and each.sign != "=")
+def _controls(fields: tuple[Field, ...]) -> dict[str, Filter]:
+    found = {}
+    for each in filters_of(fields).values():
+        if each.sign == "has":
+            found[each.field.words] = each
+        elif "range" in each.field.filters and each.sign != "=":
+            found[f"{_words(each.field)}, {_SIGNS[each.sign]}"] = each
+    return found
+
+
+def _words(field: Field) -> str:
+    return reader().area_unit.capitalize() if field.kind is HECTARES else field.words
+
+
+def _written(field: Field, value: str) -> str:
+    is_area = field.kind is HECTARES
+    return (
+        reader().field_text(value, is_area=is_area) if field.kind.compared_as == "number" else value
+    )
 
 
 def load_valid_filters(
@@ -192,6 +218,22 @@ def load_valid_filters(
     return loaded, problems | others
 
 
+def load_chosen(
+    schema: ma.Schema, fields: tuple[Field, ...], chosen: dict[str, str], parameters: dict[str, str]
+) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+    """Load the valid filters of records, and remove the others from ``chosen`` and ``parameters``.
+    Return (``typed``, ``values`` and ``problems`` of ``RecordFilters``)."""
+    loaded, problems = load_valid_filters(schema, parameters)
+    filters = filters_of(fields)
+    typed = {
+        name: _written(filters[name].field, text) if name in filters else text
+        for name, text in chosen.items()
+    }
+    for name in problems:
+        del chosen[name], parameters[name]
+    return typed, loaded, field_sentences(fields, problems)
+
+
 def load_filters(schema: ma.Schema, values: Mapping[str, Any]) -> dict[str, Any]:
     """Load filters. Raises BadRequest if any is invalid."""
     loaded, problems = load_valid_filters(schema, values)
@@ -208,8 +250,7 @@ def refuse_problems(problems: Sequence[str]) -> None:
 def field_sentences(fields: tuple[Field, ...], problems: Mapping[str, list[str]]) -> list[str]:
     """Return the messages of ``load_valid_filters``. Controls are named by their labels."""
     sentences = problem_sentences(problems)
-    for each in filter(_has_control, filters_of(fields).values()):
-        label = each.field.words + (f", {_SIGNS[each.sign]}" if each.sign != "has" else "")
+    for label, each in _controls(fields).items():
         sentences = [re.sub(rf"\b{each.name}\b", label, sentence) for sentence in sentences]
     return sentences
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
@@ -87,6 +88,38 @@ class Format(NamedTuple):
         and are left out at 0 and 180 degrees."""
         letter = "" if abs(value) in (0, 180) else f"\N{NO-BREAK SPACE}{letters[int(value < 0)]}"
         return f"{self.number(abs(value), digits, trim=trim)}°{letter}"
+
+    def read(self, text: str, *, is_area: bool = False) -> str:
+        """Return a number that is typed in this format as the API has it, ``1960.5``, and any other
+        text unchanged.
+
+        Args:
+            is_area: typed in ``area_unit``; returned in hectares, to the square meter.
+        """
+        sign = re.escape(self.group).replace("'", "'\u2019")
+        inner, last = (rf"[\s{sign}][0-9]{{{digits}}}" for digits in (self.second, self.first))
+        whole = f"[0-9]+|[1-9][0-9]{{0,{self.second - 1}}}(?:{inner})*{last}"
+        pattern = rf"([-\u2212]?)({whole})(?:{re.escape(self.decimal)}([0-9]+))?"
+        if found := re.fullmatch(pattern, text):
+            whole, decimals = re.sub("[^0-9]", "", found[2]), found[3]
+            text = ("-" if found[1] else "") + whole + (f".{decimals}" if decimals else "")
+        if is_area and self.area_unit == "acres":
+            with suppress(ValueError):
+                text = f"{float(text) / _ACRES:.4f}".rstrip("0").removesuffix(".")
+        return text
+
+    def field_text(self, text: str, *, is_area: bool = False) -> str:
+        """Write a number of the API so that ``read`` returns it, and any other text unchanged."""
+        found = re.fullmatch(r"(-?)0*([0-9]{1,12})(?:\.([0-9]{1,12}))?", text)
+        if not found:
+            return text
+        if is_area and self.area_unit == "acres":
+            for digits in range(5):
+                acres = self.number(float(text) * _ACRES, digits, trim=True)
+                if self.read(acres, is_area=True) == text:
+                    break
+            return acres
+        return self._joined(bool(found[1]), found[2], found[3] or "")
 
     def date(self, day: date | str) -> str:
         """Write a day, or the day of a time: ``01/31/2026``."""

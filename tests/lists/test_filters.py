@@ -160,13 +160,48 @@ def test_a_wrong_filter_stays_in_its_control_and_filters_nothing(
 ) -> None:
     page = owner.get(f"/projects?{MIN}=12%20ha&{MAX}=9999")
     fields = page.form("/projects").fields
-    assert (fields[MIN], fields[MAX]) == ("12 ha", "9999")
+    assert (fields[f"typed.{MIN}"], fields[f"typed.{MAX}"]) == ("12 ha", "9,999")
     assert "Hectares, at least: Must be a number" in page.text
     markup = page.response.get_data(as_text=True)
     assert '<details class="more-filters" open>' in markup
     assert f"/projects/export?{MAX}=9999&amp;format=" in markup
     markup = owner.get("/assets?type=No%20type").response.get_data(as_text=True)
     assert '<option value="No type" selected>' in markup
+
+
+def test_numbers_are_typed_in_the_format_and_unit_of_their_reader(
+    owner: Browser, areas: dict[str, float], subtests: pytest.Subtests
+) -> None:
+    for locale, unit, text, hectares, shown in (
+        ("de-DE", "hectares", "7.966,4443", "7966.4443", "7.966,4443"),
+        ("de-DE", "hectares", "7966.4443", "7966.4443", "7.966,4443"),
+        ("en-US", "hectares", "7,966", "7966", "7,966"),
+        ("ro-RO", "acres", "19.685,5", "7966.4392", "19.685,5"),
+    ):
+        with subtests.test(f"{locale} {unit} {text}"):
+            owner.get("/profile")
+            owner.submit("/profile/times", time_zone="UTC", locale=locale, area_unit=unit)
+            typed = owner.get(f"/projects?{MAX}=9999").form("/projects").fields
+            typed |= {f"typed.{MIN}": text, f"typed.{MAX}": ""}
+            page = owner.get(f"/projects?{urlencode(typed)}")
+            assert page.path == f"/projects?{MIN}={hectares}"
+            assert "1 project " in page.text
+            assert f"{unit.capitalize()}, at least" in page.text
+            unchanged = page.form("/projects").fields
+            assert unchanged[f"typed.{MIN}"] == shown
+            assert owner.get(f"/projects?{urlencode(unchanged)}").path == page.path
+            words = f"{unit.capitalize()} at least {shown}"
+            assert words in owner.get(f"/eudr?{MIN}={hectares}").text
+
+
+def test_a_text_that_is_no_number_stays_in_its_field(
+    owner: Browser, areas: dict[str, float]
+) -> None:
+    page = owner.get(f"/projects?typed.{MIN}=7,9&typed.{MAX}=1,000")
+    fields = page.form("/projects").fields
+    assert (fields[f"typed.{MIN}"], fields[f"typed.{MAX}"]) == ("7,9", "1,000")
+    assert "Hectares, at least: Must be a number" in page.text
+    assert "1 project " in page.text  # at most 1,000 hectares
 
 
 def test_the_page_has_a_control_for_each_and_names_the_others(

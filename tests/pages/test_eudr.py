@@ -134,6 +134,9 @@ def test_an_area_is_measured_or_typed(client: Client, browser: Browser) -> None:
     assert [metadata(client, each).get(AREA) for each in ids] == [None, 4.9]
     page = browser.get("/eudr")
     assert "Points of more than 4 hectares" in page.text
+    browser.headers["Accept-Language"] = "de-DE"
+    send(browser, "point_over_4_ha", which="all", value="1.000,5")
+    assert metadata(client, ids[0], asset)["area"] == 1000.5
     send(browser, "point_over_4_ha", which="all", value="3.5")
     assert metadata(client, ids[0], asset)["area"] == 3.5
     assert "Ready" in browser.get("/eudr").text

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from app.values.formats import Format, find_locale, format_in, locale_names
+from app.values.formats import AREA_UNITS, Format, find_locale, format_in, locale_names
 from config import ROOT
 from docs import locales as made
 from tests.captured import captured
@@ -87,6 +87,35 @@ def test_areas_in_both_units() -> None:
     hectares, acres = format_in("en"), format_in("en", "acres")
     assert [hectares.area(each) for each in (0, 0.3176, 36)] == ["0 ha", "0.3176 ha", "36.00 ha"]
     assert [acres.area(each) for each in (0, 0.3176, 36)] == ["0 ac", "0.7848 ac", "88.96 ac"]
+
+
+def test_typed_numbers(subtests: pytest.Subtests) -> None:
+    """What is in doubt goes by the locale; what is no number in it stays as it is."""
+    for tag, numbers in (
+        ("en-US", {"1,960.5": "1960.5", "71 628": "71628", "-0.5": "-0.5"}),
+        ("en-US", dict.fromkeys(("1,96", "0,960", "1,9600"))),
+        ("de-DE", {"100.000": "100000", "71.628,48": "71628.48", "1.234": "1234"}),
+        ("de-DE", {"\u22125": "-5", "12 345,6": "12345.6", "1.000.000": "1000000"}),
+        ("de-DE", dict.fromkeys(("12.5", "0.250", "100.0", "1234.56", "1.00.000", "12 ha"))),
+        ("fr-FR", {"1\u202f960,5": "1960.5", "1\xa0960": "1960", "1 960": "1960", "1.960": None}),
+        ("de-CH", {"1'234'567.5": "1234567.5", "1\u2019234": "1234"}),
+        ("hi-IN", {"12,34,567": "1234567", "1,234": "1234", "123,456": None}),
+        ("en-US-POSIX", {"1960.5": "1960.5", "1,960": None}),
+    ):
+        for text, number in numbers.items():
+            with subtests.test(f"{tag} {text}"):
+                assert format_in(tag).read(text) == (number or text)
+
+
+def test_what_a_field_shows_is_read_as_it_was() -> None:
+    texts = ("0", "0.0001", "1", "100", "101.1714", "35692.7657", "99999999999.9999", "-12.345")
+    for tag in ("en-US", "de-DE", "fr-FR", "de-CH", "hi-IN", "sv-SE"):
+        for unit in AREA_UNITS:
+            form = format_in(tag, unit)
+            for text in (*texts, "12 ha"):
+                shown = form.field_text(text, is_area=True)
+                assert form.read(shown, is_area=True) == text, (tag, unit, text)
+    assert format_in("de", "acres").field_text("101.1714", is_area=True) == "250"
 
 
 def test_numbers_in_sentences() -> None:

@@ -8,12 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.assets.schemas import AccountAssetQuerySchema
-from app.pages.filters import (
-    RecordFilters,
-    chosen_filters,
-    field_sentences,
-    load_valid_filters,
-)
+from app.pages.filters import RecordFilters, chosen_filters, load_chosen
 from app.pages.project_choice import ProjectChoice, choose_project
 from app.policy.fields import ASSET
 from app.values import clock
@@ -61,10 +56,7 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
         unknown = [f"changed: Must be one of: {', '.join(CHANGED)}."]
         del chosen["changed"]
     parameters = _query_of(chosen)
-    loaded, problems = load_valid_filters(AccountAssetQuerySchema(), parameters)
-    typed = dict(chosen)
-    for name in problems:
-        del chosen[name], parameters[name]
+    typed, loaded, problems = load_chosen(AccountAssetQuerySchema(), ASSET, chosen, parameters)
     named = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
     project = choose_project(account_id, named["project_id"], arguments.get("project"))
     if project.id:
@@ -72,8 +64,7 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     elif project.problem:
         chosen |= {name: text for name, text in named.items() if text}
     loaded["per_page"] = PER_PAGE
-    sentences = unknown + field_sentences(ASSET, problems)
-    return AssetFilters(typed, chosen, parameters, loaded, sentences, project)
+    return AssetFilters(typed, chosen, parameters, loaded, unknown + problems, project)
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flask import Response, current_app, request
+from flask import Response, current_app, make_response, redirect, request
 
 from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
@@ -20,7 +20,7 @@ from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.eudr.choices import address_of
 from app.pages.export_formats import format_names
-from app.pages.filters import load_filters, refuse_problems
+from app.pages.filters import are_typed, load_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
@@ -36,6 +36,8 @@ def assets(principal: Principal) -> Response:
     """Assets of all projects on a map and in a list."""
     account_id = principal.account_id
     filters = read_filters(account_id, request.args)
+    if are_typed(request.args) and not filters.problems:
+        return make_response(redirect(filters.address(), 303))
     records, total = _list_assets(account_id, filters)
     values: dict[str, Any] = {
         "principal": principal,

@@ -36,6 +36,7 @@ from app.policy.eudr import (
 from app.projects.lookup import lock_project
 from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
+from app.site.formats import reader
 from app.site.forms import errors_by_field
 from app.values import processor_clock
 from app.values.ids import is_id
@@ -108,7 +109,7 @@ def _typed_value(field: str, text: str) -> str | float:
         text = text if problem else code
     elif field == AREA:
         with suppress(ValueError):
-            if 0 < (number := float(text.replace(",", "."))) < 10**9:
+            if 0 < (number := float(reader().read(text).replace(",", "."))) < 10**9:
                 return number
         problem = "Type the hectares as a number above 0, such as 2.5."
     elif len(text) > (most := CADASTRAL_LENGTH if field == CADASTRAL else NAME_LENGTH):

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from app.pages.filters import (
-    RecordFilters,
-    chosen_filters,
-    field_sentences,
-    is_metadata,
-    load_valid_filters,
-)
+from app.pages.filters import RecordFilters, chosen_filters, is_metadata, load_chosen
 from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
@@ -68,15 +62,11 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     parameters.pop("color_by", None)
     if chosen.get("status") == ANY:
         del parameters["status"]
-    loaded, problems = load_valid_filters(ProjectQuerySchema(), parameters)
-    typed = dict(chosen)
-    for name in problems:
-        del chosen[name], parameters[name]
-    if "status" in problems:
+    typed, loaded, problems = load_chosen(ProjectQuerySchema(), PROJECT, chosen, parameters)
+    if "status" not in chosen:
         chosen["status"] = parameters["status"] = loaded["status"] = _DEFAULT["status"]
     loaded["per_page"] = PER_PAGE
-    sentences = field_sentences(PROJECT, problems)
-    return ProjectFilters(typed, chosen, parameters, loaded, sentences)
+    return ProjectFilters(typed, chosen, parameters, loaded, problems)
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:

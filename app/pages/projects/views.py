@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from flask import Response, request
+from flask import Response, make_response, redirect, request
 
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
@@ -20,7 +20,7 @@ from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.eudr.choices import address_of, read_choices
 from app.pages.export_formats import format_names
-from app.pages.filters import load_filters, refuse_problems
+from app.pages.filters import are_typed, load_filters, refuse_problems
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.files import EUDR_FORMATS
 from app.policy.request_limits import MAP_ZOOM
@@ -40,6 +40,8 @@ bp = PageBlueprint("project_pages", __name__, section="/projects")
 def projects(principal: Principal) -> Response:
     """Projects on a map and in a list."""
     filters = read_filters(request.args)
+    if are_typed(request.args) and not filters.problems:
+        return make_response(redirect(filters.address(), 303))
     query = project_query(**filters.values)
     records, total = list_projects(principal.account_id, query, boundaries=False)
     values: dict[str, Any] = {
