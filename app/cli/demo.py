@@ -28,18 +28,7 @@ def demo(as_json: bool) -> None:
     if account is None:
         with transaction():
             new = make_demo()
-        record = {
-            "account_id": new.account_id,
-            "owner_id": new.owner_id,
-            "owner_email": new.owner_email,
-            "owner_password": new.password,
-            "api_key": new.api_key,
-            "slug": new.slug,
-            "projects": new.projects,
-            "assets": new.assets,
-            "created": True,
-        }
-        show_record(record, as_json=as_json)
+        show_record(new._asdict() | {"created": True}, as_json=as_json)
     elif as_json:
         show_json({"account_id": account.id, "slug": account.slug, "created": False})
     else:

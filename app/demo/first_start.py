@@ -66,7 +66,7 @@ def welcome_text(settings: Settings, *, empty: bool) -> str:
 
 
 def _demo_text(url: str, demo: Demo) -> str:
-    password = demo.password or "the one that they already have"
+    password = demo.owner_password or "the one that they already have"
     auth = f"-H 'Authorization: Bearer {demo.api_key}'"
     body = dumps(_EXAMPLE_PROJECT).decode()
     return f"""

@@ -33,13 +33,13 @@ _ACCOUNT: Final = CompiledQuery(
 
 
 class Demo(NamedTuple):
-    """The created demo account. ``password`` is None if its owner already had one."""
+    """The created demo account. ``owner_password`` is None if its owner already had one."""
 
     account_id: str
     slug: str
     owner_id: str
     owner_email: str
-    password: str | None
+    owner_password: str | None
     api_key: str
     projects: int
     assets: int
@@ -71,7 +71,7 @@ def make_demo() -> Demo:
         slug=new.account.slug,
         owner_id=new.owner.id,
         owner_email=new.owner.email,
-        password=new.password,
+        owner_password=new.password,
         api_key=key,
         projects=len(projects),
         assets=assets,

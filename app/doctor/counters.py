@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, func
@@ -43,6 +42,8 @@ _HISTORY: Final = (
     _DELIVERIES.group_by(Delivery.account_id),
 )
 
+_NAMES: Final = (*COUNTED, "history_bytes")
+
 Counts = dict[str, int]
 
 
@@ -55,30 +56,14 @@ class WrongCounters(NamedTuple):
 
 
 def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
-    """Compare the counters of all accounts with their rows, in the current transaction."""
+    """Compare the counters of all accounts with their rows, in the current transaction. All events
+    and sealed entries are read, which may take minutes."""
     actual = _count_by_account(connection)
-    stored = {
-        row.account_id: _row_counts(row)
-        for row in connection.execute(select_of_all_accounts(_USAGE))
-    }
-    for account_id in sorted(actual.keys() | stored.keys()):
-        counts = actual.get(account_id, dict.fromkeys(COUNTED, 0))
-        if stored.get(account_id) != counts:
-            yield WrongCounters(account_id, stored.get(account_id), counts)
-
-
-def wrong_history_counters(connection: Connection) -> Iterator[WrongCounters]:
-    """Compare the history bytes of all accounts with their rows, in the current transaction. All
-    rows are read, which may take minutes."""
-    accounts = select_of_all_accounts(Account.id, func.coalesce(_USAGE.c.history_bytes, 0))
-    sizes = Counter[str]()
-    for statement in _HISTORY:
-        for account_id, rows, *size in connection.execute(statement):
-            sizes[account_id] += rows * HISTORY_ROW_BYTES + sum(map(int, size))
-    for account_id, stored in connection.execute(accounts.outerjoin(_USAGE).order_by(Account.id)):
-        if stored != sizes[account_id]:
-            actual = {"history_bytes": sizes[account_id]}
-            yield WrongCounters(account_id, {"history_bytes": stored}, actual)
+    stored = select_of_all_accounts(Account.id, *(_USAGE.c[name] for name in _NAMES))
+    for account_id, *numbers in connection.execute(stored.outerjoin(_USAGE).order_by(Account.id)):
+        counts = None if numbers[0] is None else dict(zip(_NAMES, numbers, strict=True))
+        if counts != actual[account_id]:
+            yield WrongCounters(account_id, counts, actual[account_id])
 
 
 def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounters]:
@@ -89,32 +74,20 @@ def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounter
     counter.
     """
     with open_snapshot(url) as connection:
-        wrong = _merge_by_account(
-            chain(wrong_counters(connection), wrong_history_counters(connection))
-        )
+        wrong = list(wrong_counters(connection))
     for account_id, stored, actual in wrong:
         with in_transaction():
             if stored is None:
                 insert_row(AccountUsage, {"account_id": account_id})
-            lacking = actual.get("history_bytes", 0) - (stored or {}).get("history_bytes", 0)
+            lacking = actual["history_bytes"] - (stored or {}).get("history_bytes", 0)
             note_history(account_id, rows=0, size=lacking)
             recount_usage(account_id)
     return wrong
 
 
-def _merge_by_account(wrong: Iterable[WrongCounters]) -> list[WrongCounters]:
-    """Join the wrong counters of the same account."""
-    merged: dict[str, WrongCounters] = {}
-    for account_id, stored, actual in wrong:
-        before = merged.get(account_id, WrongCounters(account_id, {}, {}))
-        both = None if stored is None or before.stored is None else before.stored | stored
-        merged[account_id] = WrongCounters(account_id, both, before.actual | actual)
-    return list(merged.values())
-
-
-def _count_by_account(connection: Connection) -> dict[str, Counts]:
+def _count_by_account(connection: Connection) -> defaultdict[str, Counts]:
     """Return the actual counts by account."""
-    by_account: dict[str, Counts] = {}
+    by_account = defaultdict[str, Counts](lambda: dict.fromkeys(_NAMES, 0))
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
     stored: Any = func.sum(Project.stored_bytes)
     is_kept = Project.deleted_at.is_(None)  # the others are being deleted, and do not count
@@ -125,7 +98,7 @@ def _count_by_account(connection: Connection) -> dict[str, Counts]:
     for account_id, status, number, area_m2, size in connection.execute(
         by_status.where(is_kept).group_by(Project.account_id, Project.status)
     ):
-        counts = by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))
+        counts = by_account[account_id]
         counts[f"projects_{status}"] = number
         counts["stored_bytes"] += int(size)
         if status != "archived":
@@ -142,15 +115,14 @@ def _count_by_account(connection: Connection) -> dict[str, Counts]:
         former.where(BoundaryEntry.project_id.not_in(deleted)).group_by(BoundaryEntry.account_id),
     ):
         for account_id, size in connection.execute(others):
-            counts = by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))
-            counts["stored_bytes"] += int(size)
+            by_account[account_id]["stored_bytes"] += int(size)
     members = select_of_all_accounts(Membership.account_id, func.count()).group_by(
         Membership.account_id
     )
     for account_id, number in connection.execute(members):
-        by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))["members"] = number
+        by_account[account_id]["members"] = number
+    for statement in _HISTORY:
+        for account_id, rows, *sizes in connection.execute(statement):
+            bytes_of_rows = rows * HISTORY_ROW_BYTES + sum(map(int, sizes))
+            by_account[account_id]["history_bytes"] += bytes_of_rows
     return by_account
-
-
-def _row_counts(row: Any) -> Counts:
-    return {name: getattr(row, name) for name in COUNTED}

@@ -126,9 +126,13 @@ class BackupReader:
             ) from None
         except OSError as error:
             raise MaintenanceError(f"{path} cannot be read ({error.strerror}).") from None
-        self.manifest_bytes = self._read_manifest()
-        self.manifest = self._parse_manifest(self.manifest_bytes)
-        self.signature = self._read_signature()
+        manifest = self._read_member(MANIFEST, _MAX_MANIFEST)
+        if manifest is None:
+            raise MaintenanceError(f"{path} is not a backup of Canopy: it contains no {MANIFEST}.")
+        self.manifest_bytes = manifest
+        self.manifest = self._parse_manifest(manifest)
+        signature = self._read_member(SIGNATURE, _MAX_SIGNATURE)
+        self.signature = None if signature is None else signature.decode("ascii", "replace")
 
     def __enter__(self) -> Self:
         return self
@@ -173,26 +177,15 @@ class BackupReader:
         if checksum.sha256 != expected.sha256:
             raise self._damage(f"the checksum of {expected.name} differs")
 
-    def _read_manifest(self) -> bytes:
+    def _read_member(self, name: str, most: int) -> bytes | None:
+        """The first ``most`` bytes of a file in the archive, or None without it."""
         try:
-            with self._zip.open(MANIFEST) as member:
-                return member.read(_MAX_MANIFEST)
-        except KeyError:
-            raise MaintenanceError(
-                f"{self._path} is not a backup of Canopy: it contains no {MANIFEST}."
-            ) from None
-        except _ZIP_ERRORS as error:
-            raise self._damage(f"{MANIFEST}: {error}") from None
-
-    def _read_signature(self) -> str | None:
-        """The signature in the file, or None."""
-        try:
-            with self._zip.open(SIGNATURE) as member:
-                return member.read(_MAX_SIGNATURE).decode("ascii", "replace")
+            with self._zip.open(name) as member:
+                return member.read(most)
         except KeyError:
             return None
         except _ZIP_ERRORS as error:
-            raise self._damage(f"{SIGNATURE}: {error}") from None
+            raise self._damage(f"{name}: {error}") from None
 
     def _parse_manifest(self, text: bytes) -> Manifest:
         try:

@@ -69,21 +69,11 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
 
 def _person_record(row: Any) -> dict[str, Any]:
     accounts = [
-        {
-            "id": membership.id,
-            "slug": membership.slug,
-            "name": membership.name,
-            "role": membership.role,
-        }
+        {name: getattr(membership, name) for name in ("id", "slug", "name", "role")}
         for membership in memberships_of(row.id)
     ]
-    return {
-        "id": row.id,
-        "email": row.email,
-        "name": row.name,
-        "accounts": accounts,
-        "has_password": bool(row.has_password),
-        "has_second_factor": bool(row.has_second_factor),
-        "email_verified": bool(row.email_verified),
-        "created_at": row.created_at,
+    flags = ("has_password", "has_second_factor", "email_verified")
+    record = {
+        name: bool(value) if name in flags else value for name, value in row._asdict().items()
     }
+    return record | {"accounts": accounts}

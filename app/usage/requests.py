@@ -208,15 +208,12 @@ _APPLICATIONS_AMONG: Final = CompiledQuery(
 
 
 def _caller_record(days: list[str], caller: CallerRequests) -> dict[str, Any]:
-    days_with_requests = [
-        (day, number) for day, number in zip(days, caller.by_day, strict=True) if number
-    ]
     return {
         "id": caller.caller.id,
         "type": caller.caller.kind,
         "name": caller.caller.name,
         "requests": caller.total,
-        "by_day": [{"day": day, "requests": number} for day, number in days_with_requests],
+        "by_day": [each for each in _day_records(days, caller.by_day) if each["requests"]],
     }
 
 

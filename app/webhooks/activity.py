@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.db.column_types import RawTimestamp, Timestamp
+from app.db.column_types import Timestamp
 from app.db.queries import CompiledQuery
 from app.models import AttemptCount, Delivery, Webhook
 from app.values import clock
@@ -46,14 +46,6 @@ _WAITING = CompiledQuery(
         Delivery.attempts > 0,
     )
     .limit(bindparam("limit"))
-)
-_DATE = func.substr(RawTimestamp(AttemptCount.hour), 1, 10)
-_DAYS = CompiledQuery(
-    columns_of(AttemptCount)
-    .add_columns(_DATE.label("day"), AttemptCount.status, AttemptCount.took_ms)
-    .add_columns(func.sum(AttemptCount.number).label("number"))
-    .where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
-    .group_by(_DATE, AttemptCount.status, AttemptCount.took_ms)
 )
 
 
@@ -106,11 +98,10 @@ def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[Att
 
 def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
     """Return the attempts by day (UTC), in the hours that began after ``since``."""
-    rows = _DAYS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
-    return [
-        AttemptTotal(f"{day}T00:00:00.000Z", status, took_ms, int(number))
-        for day, status, took_ms, number in rows
-    ]
+    numbers = Counter[tuple[str, str, int]]()
+    for begins, status, took_ms, number in count_by_hour(account_id, webhook_id, since):
+        numbers[f"{begins[:10]}T00:00:00.000Z", status, took_ms] += number
+    return [AttemptTotal(*key, number) for key, number in numbers.items()]
 
 
 def _activity_overview(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def test_the_account_has_its_projects_assets_owner_and_key(made: tuple[Client, D
     assert record["usage"]["projects"] == account.projects == 24
     example = client.get(f"/v1/projects/{account.example_id}").json["data"]
     assert example["name"] == EXAMPLE
-    assert account.password is not None
+    assert account.owner_password is not None
     listed = client.get(f"/v1/projects/{account.example_id}/assets").json["data"]
     kept = ("name", "type", "status", "location", "metadata")
     expected = [

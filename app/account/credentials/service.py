@@ -23,22 +23,23 @@ from app.values.clock import format_optional_time
 from app.values.ids import is_id, new_id
 
 _AUDITED = ("name", "permissions", "project_ids", "ip_allowlist")
-_OF_KIND = columns_of(
-    Credential,
-    Credential.id,
-    Credential.account_id,
-    Credential.name,
-    Credential.permissions,
-    Credential.project_ids,
-    Credential.ip_allowlist,
-    Credential.token_end,
-    Credential.created_by,
-    Credential.created_at,
-    Credential.expires_at,
-    Credential.last_used_at,
-    Credential.last_used_address,
-    Credential.revoked_at,
-).where(Credential.kind == bindparam("kind"))
+# The fields of the record of a key or token, without the secret.
+_RECORD = {
+    "id": Credential.id,
+    "account_id": Credential.account_id,
+    "name": Credential.name,
+    "permissions": Credential.permissions,
+    "project_ids": Credential.project_ids,
+    "ip_allowlist": Credential.ip_allowlist,
+    "ends_with": Credential.token_end,
+    "created_by": Credential.created_by,
+    "created_at": Credential.created_at,
+    "expires_at": Credential.expires_at,
+    "last_used_at": Credential.last_used_at,
+    "last_used_address": Credential.last_used_address,
+    "revoked_at": Credential.revoked_at,
+}
+_OF_KIND = columns_of(Credential, *_RECORD.values()).where(Credential.kind == bindparam("kind"))
 _ALL = CompiledQuery(_OF_KIND.order_by(Credential.id.desc()))
 _VALID = CompiledQuery(_OF_KIND.where(IS_VALID).order_by(Credential.id.desc()))
 _LAST_ENDED = CompiledQuery(
@@ -154,22 +155,7 @@ def _audit_creation(credential: Credential) -> None:
 
 
 def _credential_record(row: Any) -> dict[str, Any]:
-    """Build the record of a key or token, without the secret."""
-    return {
-        "id": row.id,
-        "account_id": row.account_id,
-        "name": row.name,
-        "permissions": row.permissions,
-        "project_ids": row.project_ids,
-        "ip_allowlist": row.ip_allowlist,
-        "ends_with": row.token_end,
-        "created_by": row.created_by,
-        "created_at": row.created_at,
-        "expires_at": row.expires_at,
-        "last_used_at": row.last_used_at,
-        "last_used_address": row.last_used_address,
-        "revoked_at": row.revoked_at,
-    }
+    return {name: getattr(row, column.key) for name, column in _RECORD.items()}
 
 
 def _check_credential_count(account_id: str, kind: str, most: int) -> None:

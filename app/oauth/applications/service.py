@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, func
 
@@ -22,6 +22,7 @@ from app.security import tokens
 from app.values import clock
 from app.values.ids import is_id, new_id
 
+_AUDITED: Final = ("name", "redirect_uris", "scopes", "public")
 _RECORDS = columns_of(
     OAuthApplication,
     OAuthApplication.id,
@@ -72,9 +73,8 @@ def create_application(
         updated_at=now,
     )
     db.session.add(application)
-    write_entry(
-        "application.created", application, changes=changes_of_new(_audit_values(application))
-    )
+    changes = changes_of_new(application_record(application), *_AUDITED)
+    write_entry("application.created", application, changes=changes)
     return application, secret
 
 
@@ -122,20 +122,17 @@ def update_application(
         return None
     name = application.name if name is None else name
     redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
-    former, before = _audit_values(application), application.scopes
+    former, before = application_record(application), application.scopes
     scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
     application.name = name.strip()
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    write_entry(
-        "application.updated",
-        application,
-        changes=changes_between(former, _audit_values(application)),
-    )
-    revoked = revoke_consents_to(application, set(before) - set(scopes))
-    return application_record(application), revoked
+    present = application_record(application)
+    changes = changes_between(former, present, *_AUDITED)
+    write_entry("application.updated", application, changes=changes)
+    return present, revoke_consents_to(application, set(before) - set(scopes))
 
 
 def delete_application(account_id: str, client_id: str) -> bool:
@@ -165,15 +162,6 @@ def application_record(application: Any) -> dict[str, Any]:
         "public": application.secret_hash is None,
         "former_secret_until": clock.format_optional_time(until) if still_works(until) else None,
         "created_at": clock.format_optional_time(application.created_at),
-    }
-
-
-def _audit_values(application: OAuthApplication) -> dict[str, Any]:
-    return {
-        "name": application.name,
-        "redirect_uris": application.redirect_uris,
-        "scopes": application.scopes,
-        "public": application.secret_hash is None,
     }
 
 

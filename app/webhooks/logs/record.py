@@ -46,6 +46,7 @@ COLUMNS: Final = (
     DeliveryLog.cause,
     DeliveryLog.delivery_id,
 )
+_NAMES: Final = tuple(column.key for column in COLUMNS)
 _PHASES: Final = (
     DeliveryLog.resolve_ms,
     DeliveryLog.connect_ms,
@@ -57,22 +58,9 @@ DETAILS: Final = (DeliveryLog.sent_at, *_PHASES)
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return the record of an entry from a row of ``COLUMNS``, without fields that are NULL."""
-    (id_, event_id, event_type, status, code, took_ms, error,
-     delivered_at, next_retry_at, attempt, cause, delivery_id) = row  # fmt: skip
-    record = {
-        "id": id_,
-        "event_id": event_id,
-        "event_type": event_type,
-        "status": status,
-        "response_code": code,
-        "response_time_ms": took_ms if status == "success" else None,
-        "error": error,
-        "delivered_at": delivered_at,
-        "next_retry_at": next_retry_at,
-        "attempt": attempt,
-        "cause": cause,
-        "delivery_id": delivery_id,
-    }
+    record = dict(zip(_NAMES, row, strict=True))
+    if record["status"] != "success":
+        record["response_time_ms"] = None
     return {name: value for name, value in record.items() if value is not None}
 
 
