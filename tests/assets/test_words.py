@@ -10,7 +10,7 @@ from tests.make import Client, make_asset, make_project
 
 WORDS = (
     "fire_tower", "capcană foto", "bornă", "дуб", "l'arbre", "st. bernard", "2-inch pipe", "वृक्ष",
-    "樹", "m²", "x" * 50,
+    "樹", "m²", "x", "fire-tower_2", "x" * 50,
 )  # fmt: skip
 NO_WORDS = ("_a", "a  b", "a/b", "a.", "<b>", "a\nb", "", " ", "-", "👩", "x" * 51)
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.account.credentials.service import revoke_credential
-from app.auth.guard import ANY_CREDENTIAL
 from app.db.extensions import db
-from app.policy.permissions import PROFILE
 from app.security import tokens
-from tests.api.operations import operations
 from tests.make import (
     Client,
     make_key,
@@ -17,78 +14,6 @@ from tests.make import (
     make_service_token,
     second_app,
 )
-
-# What each operation needs: all that there are, so that a new one is judged here too.
-NEEDS = {
-    "GET /v1/projects": "projects:read",
-    "POST /v1/projects": "projects:write",
-    "GET /v1/projects/<project_id>": "projects:read",
-    "PUT /v1/projects/<project_id>": "projects:write",
-    "DELETE /v1/projects/<project_id>": "projects:write",
-    "POST /v1/projects/<project_id>/archive": "projects:write",
-    "POST /v1/projects/<project_id>/restore": "projects:write",
-    "GET /v1/projects/<project_id>/boundaries": "projects:read",
-    "GET /v1/projects/<project_id>/boundaries/<boundary_id>": "projects:read",
-    "POST /v1/projects/<project_id>/boundaries/<boundary_id>/restore": "projects:write",
-    "GET /v1/projects/<project_id>/overlaps": "projects:read",
-    "GET /v1/projects/map": "projects:read",
-    "POST /v1/geometry/validate": "projects:read",
-    "GET /v1/projects/<project_id>/assets": "assets:read",
-    "POST /v1/projects/<project_id>/assets": "assets:write",
-    "GET /v1/projects/<project_id>/assets/<asset_id>": "assets:read",
-    "PUT /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
-    "DELETE /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
-    "GET /v1/assets": "assets:read",
-    "GET /v1/eudr": "projects:read",
-    "GET /v1/exports/projects": "projects:read",
-    "GET /v1/exports/assets": "assets:read",
-    "GET /v1/account": PROFILE,
-    "PUT /v1/account": "admin",
-    "GET /v1/account/usage": "billing:read",
-    "GET /v1/account/usage/requests": "billing:read",
-    "GET /v1/account/members": "members:read",
-    "GET /v1/account/members/<member_id>": "members:read",
-    "POST /v1/account/members/invite": "members:write",
-    "PUT /v1/account/members/<member_id>": "members:write",
-    "DELETE /v1/account/members/<member_id>": "members:write",
-    "GET /v1/imports": "projects:write or assets:write",
-    "POST /v1/imports": "projects:write or assets:write",
-    "GET /v1/imports/<import_id>": "projects:write or assets:write",
-    "PUT /v1/imports/<import_id>": "projects:write or assets:write",
-    "GET /v1/imports/<import_id>/features": "projects:write or assets:write",
-    "POST /v1/imports/<import_id>/apply": "projects:write or assets:write",
-    "POST /v1/imports/<import_id>/cancel": "projects:write or assets:write",
-    "POST /v1/imports/<import_id>/undo": "projects:write or assets:write",
-    "GET /v1/webhooks": "admin",
-    "POST /v1/webhooks": "admin",
-    "GET /v1/webhooks/<webhook_id>": "admin",
-    "PUT /v1/webhooks/<webhook_id>": "admin",
-    "DELETE /v1/webhooks/<webhook_id>": "admin",
-    "POST /v1/webhooks/<webhook_id>/test": "admin",
-    "POST /v1/webhooks/<webhook_id>/rotate-secret": "admin",
-    "POST /v1/webhooks/<webhook_id>/replay": "admin",
-    "GET /v1/webhooks/<webhook_id>/replays/<replay_id>": "admin",
-    "GET /v1/webhooks/<webhook_id>/logs": "admin",
-    "GET /v1/webhooks/<webhook_id>/logs/<log_id>": "admin",
-    "POST /v1/webhooks/<webhook_id>/logs/<log_id>/redeliver": "admin",
-    "GET /v1/account/export": "admin",
-    "GET /v1/audit-log": "admin",
-    "GET /v1/audit-log/<entry_id>": "admin",
-    "GET /v1/audit-log/checkpoints": "admin",
-    "GET /v1/audit-log/keys": "admin",
-    "GET /v1/events": "admin",
-    "GET /v1/events/<event_id>": "admin",
-    "GET /v1/event-types": ANY_CREDENTIAL,
-    "GET /v1/auth/verify": ANY_CREDENTIAL,
-    "GET /v1/me": ANY_CREDENTIAL,
-}
-# PATCH is the same operation as PUT.
-NEEDS |= {name.replace("PUT", "PATCH", 1): needs for name, needs in NEEDS.items() if "PUT" in name}
-
-
-def test_operations_need_these_permissions() -> None:
-    found = {operation.name: operation.needs for operation in operations()}
-    assert found == NEEDS
 
 
 def _with(client: Client, authorization: str) -> int:

@@ -5,10 +5,12 @@ The table is written out here, and not taken from the policy that is tested.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
+from app.auth.guard import ANY_CREDENTIAL
+from app.policy.permissions import PROFILE
 from tests.api.operations import (
     EVERYTHING,
     Operation,
@@ -29,20 +31,24 @@ SCOPES: Final = (
     *("profile", "projects:read", "projects:write", "assets:read", "assets:write"),
     *("members:read", "offline_access"),
 )
-# The operations of each kind, the roles that open them with an API key or a service token, and
-# those that open them with the token of an application that was granted every scope.
-TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
-    (  # any credential; an application has the scope ``profile``
+# What each operation needs, the roles that open it with an API key or a service token, and those
+# that open it with the token of an application that was granted every scope. PATCH is PUT.
+TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]] = (
+    (
+        ANY_CREDENTIAL,
+        EVERYBODY,
+        EVERYBODY,  # with the scope ``profile``
         """
-        GET /v1/account
         GET /v1/auth/verify
         GET /v1/event-types
         GET /v1/me
         """,
-        EVERYBODY,
-        EVERYBODY,
     ),
+    (PROFILE, EVERYBODY, EVERYBODY, "GET /v1/account"),
     (
+        "projects:read",
+        EVERYBODY,
+        EVERYBODY,
         """
         GET /v1/projects
         GET /v1/projects/<project_id>
@@ -51,28 +57,58 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/projects/<project_id>/overlaps
         GET /v1/projects/map
         POST /v1/geometry/validate
+        GET /v1/exports/projects
+        GET /v1/eudr
+        """,
+    ),
+    (
+        "assets:read",
+        EVERYBODY,
+        EVERYBODY,
+        """
         GET /v1/assets
         GET /v1/projects/<project_id>/assets
         GET /v1/projects/<project_id>/assets/<asset_id>
-        GET /v1/exports/projects
-        GET /v1/eudr
         GET /v1/exports/assets
+        """,
+    ),
+    (
+        "members:read",
+        EVERYBODY,
+        EVERYBODY,
+        """
         GET /v1/account/members
         GET /v1/account/members/<member_id>
         """,
-        EVERYBODY,
-        EVERYBODY,
     ),
     (
+        "projects:write",
+        EDITORS,
+        EDITORS,
         """
         POST /v1/projects
         PUT /v1/projects/<project_id>
         POST /v1/projects/<project_id>/archive
         POST /v1/projects/<project_id>/restore
         POST /v1/projects/<project_id>/boundaries/<boundary_id>/restore
+        """,
+    ),
+    ("projects:write", EDITORS, ADMINS, "DELETE /v1/projects/<project_id>"),
+    (
+        "assets:write",
+        EDITORS,
+        EDITORS,
+        """
         POST /v1/projects/<project_id>/assets
         PUT /v1/projects/<project_id>/assets/<asset_id>
         DELETE /v1/projects/<project_id>/assets/<asset_id>
+        """,
+    ),
+    (
+        "projects:write or assets:write",
+        EDITORS,
+        EDITORS,
+        """
         GET /v1/imports
         POST /v1/imports
         GET /v1/imports/<import_id>
@@ -82,17 +118,31 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         POST /v1/imports/<import_id>/cancel
         POST /v1/imports/<import_id>/undo
         """,
-        EDITORS,
-        EDITORS,
     ),
-    ("DELETE /v1/projects/<project_id>", EDITORS, ADMINS),
     (
+        "members:write",
+        ADMINS,
+        NOBODY,
         """
         POST /v1/account/members/invite
         PUT /v1/account/members/<member_id>
         DELETE /v1/account/members/<member_id>
+        """,
+    ),
+    (
+        "billing:read",
+        ADMINS,
+        NOBODY,
+        """
         GET /v1/account/usage
         GET /v1/account/usage/requests
+        """,
+    ),
+    (
+        "admin",
+        ADMINS,
+        NOBODY,
+        """
         PUT /v1/account
         GET /v1/account/export
         GET /v1/audit-log
@@ -114,21 +164,27 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         POST /v1/webhooks/<webhook_id>/rotate-secret
         POST /v1/webhooks/<webhook_id>/test
         """,
-        ADMINS,
-        NOBODY,
     ),
 )
 
 
-def _may_open(kind: str) -> dict[str, tuple[str, ...]]:
-    """The roles that open each operation with a credential of this kind. PATCH is PUT."""
-    may_open = {
-        line.strip(): by_application if kind == "OAuth" else by_key
-        for lines, by_key, by_application in TABLE
-        for line in lines.strip().splitlines()
+class Row(NamedTuple):
+    """What the table says of an operation."""
+
+    needs: str
+    by_key: tuple[str, ...]
+    by_application: tuple[str, ...]
+
+
+def _rows() -> dict[str, Row]:
+    found = {
+        line.strip(): Row(*row) for *row, lines in TABLE for line in lines.strip().splitlines()
     }
-    puts = [name for name in may_open if name.startswith("PUT ")]
-    return may_open | {name.replace("PUT", "PATCH", 1): may_open[name] for name in puts}
+    puts = [name for name in found if name.startswith("PUT ")]
+    return found | {name.replace("PUT", "PATCH", 1): found[name] for name in puts}
+
+
+ROWS: Final = _rows()
 
 
 def caller(owner: Client, person: Member, role: str, kind: str) -> Client:
@@ -142,8 +198,10 @@ def caller(owner: Client, person: Member, role: str, kind: str) -> Client:
     return bearer(owner, answer["access_token"])
 
 
-def test_the_table_has_every_operation() -> None:
-    assert set(_may_open("key")) == {operation.name for operation in operations()}
+def test_operations_need_these_permissions() -> None:
+    """All that there are, so that a new one is judged here too."""
+    needs = {name: row.needs for name, row in ROWS.items()}
+    assert needs == {operation.name: operation.needs for operation in operations()}
 
 
 @pytest.mark.parametrize(
@@ -157,9 +215,10 @@ def test_the_table_has_every_operation() -> None:
 def test_what_a_role_opens(client: Client, role: str, kind: str, subtests: pytest.Subtests) -> None:
     """The client is an owner of the account, and makes what the operations are about."""
     who = caller(client, make_member(client, role), role, kind)
-    things, may_open = fill(client, EVERYTHING), _may_open(kind)
+    things = fill(client, EVERYTHING)
     for operation in operations():
-        is_open = role in may_open.get(operation.name, ())
+        row = ROWS[operation.name]
+        is_open = role in (row.by_application if kind == "OAuth" else row.by_key)
         ids = _fresh(client, operation) if is_open and operation.method != "GET" else things
         answer = who.send(operation.method, operation.path(ids), **body(operation))
         with subtests.test(operation.name):

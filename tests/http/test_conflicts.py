@@ -11,7 +11,7 @@ import pytest
 from app.http.errors import Conflict, Forbidden
 from app.policy.causes import CONFLICTS, FORBIDDEN
 from tests.architecture.sources import dotted, sources
-from tests.make import Client, make_asset, make_project, make_webhook
+from tests.make import Client, make_project, make_webhook
 
 
 def raised(kind: str) -> Iterator[str]:
@@ -42,23 +42,6 @@ def test_an_unknown_cause_is_a_defect() -> None:
         Conflict("bees", "status", "Bees.")
     with pytest.raises(AssertionError):
         Forbidden("bees", "Bees.")
-
-
-def test_a_name_and_an_external_id_that_are_taken(client: Client) -> None:
-    project = make_project(client, name="Wald", external_id="W-1")
-    taken = {
-        "slug": client.post("/v1/projects", json={"name": "Wald"}),
-        "external_id": client.post("/v1/projects", json={"name": "Forst", "external_id": "W-1"}),
-    }
-    for field, response in taken.items():
-        detail = detail_of(response)
-        assert (detail["field"], detail["code"]) == (field, f"{field}_taken")
-        assert detail["id"] == project["id"]
-    asset = make_asset(client, project["id"], external_id="A-1")
-    body = {"name": "B", "type": "post", "external_id": "A-1"}
-    detail = detail_of(client.post(f"/v1/projects/{project['id']}/assets", json=body))
-    assert (detail["field"], detail["code"]) == ("external_id", "external_id_taken")
-    assert detail["id"] == asset["id"]
 
 
 def test_states(client: Client) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -17,7 +16,7 @@ from pyproj import CRS
 from app.formats.readers.opening import open_file
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, check_feature
 from app.imports.features.mapping import LayerScan, guess_mapping
-from tests.formats.readers.geopackages import blob, changed, one_square
+from tests.formats.readers.geopackages import changed, one_square
 from tests.formats.readers.shapefiles import dbf, packed_as, parts, shp
 from tests.imports.making import (
     act,
@@ -116,15 +115,6 @@ def kmz_with_photos(_: Path) -> bytes:
     return file.getvalue()
 
 
-def with_arcs(folder: Path) -> bytes:
-    """A GeoPackage with a circle around the middle of the square, as a CurvePolygon."""
-    arcs = [(10, 47), (10.005, 47.005), (10.01, 47), (10.005, 46.995), (10, 47)]
-    wkb = struct.pack("<BIIBII", 1, 10, 1, 1, 8, len(arcs))
-    wkb += b"".join(struct.pack("<2d", *position) for position in arcs)
-    path = one_square(folder, ("UPDATE forests SET geom = ?, name = 'A'", [blob(wkb)]))
-    return path.read_bytes()
-
-
 def features_of_geojson(*columns: dict[str, Any]) -> bytes:
     shapes = [square(10 + number / 50, 47, 0.01) for number in range(len(columns))]
     return collection(
@@ -156,18 +146,6 @@ FILES: Final[dict[str, tuple[str | bytes | Made, dict[str, float]]]] = {
     "thirty shapefiles": (
         lambda folder: shapefile(folder, WGS_84, number=30),
         {"Alpha": HECTARES},
-    ),
-    "arcs in a GeoPackage": (with_arcs, {"A": HECTARES * 3.14159265 / 4}),
-    "a collection in a collection": (
-        json.dumps({"type": "FeatureCollection", "features": [
-            feature(SQUARE, name="A"),
-            json.loads(collection(feature(OTHER, name="B"))),
-        ]}),
-        {"A": HECTARES, "B": HECTARES},
-    ),
-    "an array": (
-        json.dumps([feature(SQUARE, name="A"), feature(OTHER, name="B")]),
-        {"A": HECTARES, "B": HECTARES},
     ),
     "a rounding error at 180 degrees": (
         collection(feature({"type": "Polygon", "coordinates": [[

@@ -125,11 +125,7 @@ def test_wrong_numbers_are_refused(client: Client) -> None:
         ({"left_out": [1, 4]}, "The import has no feature 4."),
         ({"left_out": [9_999], "match": "none"}, "The import has no feature 9999."),
         ({"left_out": [1], "layer": "a"}, "These choices change the features."),
-        ({"left_out": [0]}, "Must be from 1 to 50,000."),
-        ({"left_out": [1.5]}, "integer"),
-        ({"left_out": ["1"]}, "integer"),
         ({"left_out": [*range(1, FEATURES + 1)]}, "The import has no feature 4."),
-        ({"left_out": [1] * (FEATURES + 1)}, "Must have at most 50,000 elements."),
     ):
         response = client.put(f"/v1/imports/{record['id']}", json=body)
         assert response.status_code == 422

@@ -194,16 +194,6 @@ def test_corners_are_of_projects_alone(client: Client) -> None:
     assert response.json["error"]["details"][0]["field"] == "corners_by"
 
 
-def test_lines_whose_ends_nearly_meet_can_be_closed(client: Client) -> None:
-    walk = feature({"type": "LineString", "coordinates": WALK}, name="Walk")
-    record = ready(client, walk)
-    (question,) = record["questions"]
-    assert question["code"] == "open_lines"
-    assert question["message"].startswith("1 feature is a line around 8")
-    record = answered(client, record, **question["options"][0]["put"])
-    assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
-
-
 def swapped(shape: dict[str, Any]) -> dict[str, Any]:
     rings = [[position[::-1] for position in ring] for ring in shape["coordinates"]]
     return {"type": "Polygon", "coordinates": rings}

@@ -196,11 +196,6 @@ ATTACKS = [
            INVALID),
     Attack("a grant twice", lambda s: s.post(
         s.form | {"grant_type": ["authorization_code", "refresh_token"]}), INVALID),
-    Attack("no grant", lambda s: s.post(s.without("grant_type")), INVALID),
-    Attack("the password grant", lambda s: s.exchange(grant_type="password"),
-           "unsupported_grant_type"),
-    Attack("client credentials", lambda s: s.exchange(grant_type="client_credentials"),
-           "unsupported_grant_type"),
     # Who is asking.
     Attack("nobody", lambda s: s.post(s.without("client_id", "client_secret")), CLIENT, 401),
     Attack("no secret", lambda s: s.exchange(client_secret=None), CLIENT, 401),
@@ -226,11 +221,6 @@ ATTACKS = [
     Attack("an unknown application", lambda s: s.exchange(client_id="app_x"), CLIENT, 401),
     Attack("an application that is deleted", lambda s: s.done(
         lambda s: delete_application(s.own.account_id, s.own.id)).exchange(), CLIENT, 401, "all"),
-    Attack("Basic and another secret in the form", lambda s: s.post(
-        s.form | {"client_secret": "x"}, headers=basic(s.own.id, s.own.secret)), INVALID),
-    Attack("Basic of one and the id of another", lambda s: s.post(
-        s.without("client_secret") | {"client_id": s.other.id},
-        headers=basic(s.own.id, s.own.secret)), INVALID),
     Attack("wrong Basic", lambda s: s.post(
         s.without("client_id", "client_secret"), headers=basic(s.own.id, "x")), CLIENT, 401),
     Attack("Basic without a secret", lambda s: s.post(

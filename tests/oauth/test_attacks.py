@@ -94,13 +94,3 @@ def test_other_endpoints_require_authentication(scene: Scene) -> None:
             response = ask_token(scene.app, scene.own, path, token=token, **proof)
             assert_error(response, "invalid_client", 401)
     assert api_status(scene.client, scene.tokens) == 200
-
-
-def test_an_access_token_is_accepted_in_the_header_only(scene: Scene) -> None:
-    token, nobody = scene.tokens["access_token"], scene.client.nobody()
-    for response in (
-        nobody.get(f"/v1/projects?access_token={token}"),
-        nobody.get("/v1/projects", headers={"Cookie": f"access_token={token}"}),
-        nobody.get("/v1/projects", data={"access_token": token}),
-    ):
-        assert response.status_code in (400, 401, 415)

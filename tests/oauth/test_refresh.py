@@ -185,15 +185,6 @@ def test_a_narrower_scope_limits_the_access_token(client: Client, application: A
     assert api_status(client, again) == 200
 
 
-def test_a_wider_scope_is_rejected_and_the_token_stays_valid(
-    client: Client, application: Application
-) -> None:
-    token = tokens_of(client, application)["refresh_token"]
-    for scope in ("projects:write", "projects:read projects:write", "admin", "x"):
-        assert_error(refresh(client.app, application, token, scope=scope), "invalid_scope")
-    assert refresh(client.app, application, token).status_code == 200
-
-
 def test_a_changed_secret_key_invalidates_stored_responses(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:

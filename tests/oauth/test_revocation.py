@@ -8,7 +8,7 @@ import pytest
 
 from app.policy.oauth_errors import Description
 from app.security import tokens
-from tests.make import Application, Client, bearer, make_application
+from tests.make import Application, Client, make_application
 from tests.make.oauth import ask_token, exchange, refresh
 from tests.oauth.support import advance_clock, api_status, assert_error, code_of, tokens_of
 
@@ -148,15 +148,4 @@ def test_introspection_is_for_applications_with_a_secret(client: Client) -> None
     public = make_application(client, public=True)
     token = tokens_of(client, public)["access_token"]
     response = ask_token(client.app, public, "/oauth/introspect", token=token)
-    assert_error(response, "invalid_client", 401)
-
-
-def test_a_token_does_not_authenticate_its_application(
-    client: Client, application: Application
-) -> None:
-    token = tokens_of(client, application)["access_token"]
-    headers = bearer(client, token).authorization
-    response = client.app.test_client().post(
-        "/oauth/introspect", data={"token": token}, headers=headers
-    )
     assert_error(response, "invalid_client", 401)

@@ -122,14 +122,6 @@ def test_reusing_a_code_revokes_refreshed_tokens_too(
     assert_error(refresh(client.app, application, second["refresh_token"]), "invalid_grant")
 
 
-def test_reusing_a_code_revokes_nothing_else(client: Client, application: Application) -> None:
-    other = tokens_of(client, application)
-    code = code_of(client, application)
-    exchange(client.app, application, code)
-    exchange(client.app, application, code)
-    assert api_status(client, other) == 200
-
-
 # Access tokens.
 
 

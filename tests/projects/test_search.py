@@ -142,13 +142,6 @@ def test_a_changed_text_is_found_as_it_is_now(client: Client) -> None:
         assert _found(client, "/v1/projects", needle) == number
 
 
-def test_a_deleted_project_is_not_found(client: Client) -> None:
-    project = make_project(client, name="Alder grove")
-    client.post(f"/v1/projects/{project['id']}/archive")
-    client.delete(f"/v1/projects/{project['id']}")
-    assert _found(client, "/v1/projects", "alder") == 0
-
-
 def test_the_end_of_a_long_description_is_found(client: Client) -> None:
     make_project(client, description="x " * 4895 + "y" * 200)
     assert _found(client, "/v1/projects", "y" * 200) == 1

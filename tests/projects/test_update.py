@@ -69,11 +69,3 @@ def test_a_name_may_be_given_twice(client: Client, project: dict[str, Any]) -> N
     """The slug is unique, not the name: it stays as the first name made it."""
     other = make_project(client, name="Forst")
     assert _put(client, other, name="Wald")["slug"] == "forst"
-
-
-def test_an_unknown_field_is_refused_and_nothing_changes(
-    client: Client, project: dict[str, Any]
-) -> None:
-    response = client.put(f"/v1/projects/{project['id']}", json={"name": "B", "colour": 1})
-    assert response.status_code == 422
-    assert client.get(f"/v1/projects/{project['id']}").json["data"] == project

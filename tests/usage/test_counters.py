@@ -74,19 +74,6 @@ def _check(client: Client) -> None:
         assert client.get(f"/v1/projects?status={status}").json["meta"]["total"] == number
 
 
-@pytest.mark.both
-def test_hectares_add_up_exactly(client: Client) -> None:
-    """Whole square metres leave no rounding error after many changes."""
-    project = make_project(client, geometry=square(size=0.03))
-    path = f"/v1/projects/{project['id']}"
-    for _ in range(5):
-        client.post(f"{path}/archive")
-        assert client.get("/v1/account").json["data"]["usage"]["hectares"] == 0
-        client.post(f"{path}/restore")
-    usage = client.get("/v1/account").json["data"]["usage"]
-    assert usage["hectares"] == project["area_hectares"]
-
-
 def test_archived_projects_are_not_in_the_hectares(client: Client) -> None:
     project = make_project(client, geometry=square())
     for status in PROJECT_STATUSES:

@@ -228,6 +228,7 @@ def test_how_far_a_replay_is(
     data = _progress(customer, webhook, begun).json["data"]
     assert data["status"] == "running"
     assert data["sent"] in (1, 2), "attempted, with any result; the second one is due a bit later"
+    assert data["retrying"] == data["sent"]
 
 
 def test_a_finished_replay_is_told_of_until_the_next_one(

@@ -38,9 +38,3 @@ def test_a_token_acts_for_a_person(client: Client) -> None:
     hidden = me("projects:read")
     assert (hidden["id"], hidden["role"]) == (person.id, "editor")
     assert (hidden["name"], hidden["email"]) == (None, None)
-
-
-def test_nobody_is_refused(client: Client) -> None:
-    refused = client.nobody().get("/v1/me")
-    assert refused.status_code == 401
-    assert "valid" not in refused.json

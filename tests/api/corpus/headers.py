@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.security.tokens import ACCESS_TOKEN, API_KEY
 from tests.api.corpus.case import JSON, PROJECT, PROJECTS, Bad
 
@@ -26,10 +24,9 @@ def _key(what: str, value: str) -> Bad:
     return Bad(f"key {what}", "POST", PROJECTS, 400, "Idempotency-Key", {"name": "A"}, sent)
 
 
-def _if_match(what: str, value: str, status: int = 400, method: str = "PUT") -> Bad:
-    field = "If-Match" if status == 400 else None
-    body: Any = {"name": "B"} if method == "PUT" else None
-    return Bad(f"If-Match {what}", method, PROJECT, status, field, body, {"If-Match": value})
+def _if_match(what: str, value: str) -> Bad:
+    sent = {"If-Match": value}
+    return Bad(f"If-Match {what}", "PUT", PROJECT, 400, "If-Match", {"name": "B"}, sent)
 
 
 def _if_none_match(what: str, value: str) -> Bad:
@@ -39,11 +36,7 @@ def _if_none_match(what: str, value: str) -> Bad:
 
 CASES = [
     _authorization("empty", ""),
-    _authorization("a scheme alone", "Bearer"),
-    _authorization("a token alone", "canopy_key_abc"),
-    _authorization("of another scheme", "Basic dXNlcjpwYXNz"),
     _authorization("of junk", "Bearer junk"),
-    _authorization("of two tokens", "Bearer a b"),
     _authorization("of a wrong checksum", f"Bearer {API_KEY}{'0' * 38}"),
     _authorization("of an access token's wrong checksum", f"Bearer {ACCESS_TOKEN}{'0' * 38}"),
     _authorization("in other letters", f"Bearer {API_KEY}ÿ"),
@@ -67,14 +60,9 @@ CASES = [
     _key("of 256 characters", "k" * 256),
     _key("with a tab", "a\tb"),
     _key("in other letters", "schlüssel"),
-    _if_match("empty", ""),
-    _if_match("without quotes", TAG.strip('"')),
     _if_match("of commas", ",,"),
     _if_match("of * and a tag", f"*, {TAG}"),
     _if_match("with a space inside", '"a b"'),
-    _if_match("of another tag", TAG, 412),
-    _if_match("of several other tags", f'{TAG}, "x", ""', 412),
-    _if_match("of a weak tag", f"W/{TAG}", 412),
     _if_none_match("without quotes", "abc"),
     _if_none_match("empty", ""),
 ]  # fmt: skip

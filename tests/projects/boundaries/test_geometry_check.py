@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.make import Client, make_project, multi_square, square
+from tests.make import Client, make_project, multi_square
 
 PROBLEM = ["code", "message", "part", "ring", "position", "coordinates"]
 
@@ -23,11 +23,6 @@ def test_what_a_project_would_have(client: Client) -> None:
     assert client.get("/v1/projects").json["meta"]["total"] == 0
     area = make_project(client, geometry=geometry)["area_hectares"]
     assert report == {"valid": True, "area_hectares": area, "problems": [], "warnings": []}
-
-
-def test_the_geometry_may_be_the_body_itself(client: Client) -> None:
-    bare = client.post("/v1/geometry/validate", json=square()).json["data"]
-    assert bare == _check(client, square())
 
 
 def test_a_bow_tie_is_told_with_its_place(client: Client) -> None:

@@ -138,13 +138,6 @@ def test_only_a_valid_geometry_is_compared(client: Client) -> None:
     assert "overlaps" not in response.json["data"]
 
 
-def test_wrong_fields_are_told(client: Client) -> None:
-    for field, value in (("overlaps", "yes"), ("overlaps", None), ("project_id", "x")):
-        response = client.post(VALIDATE, json={"geometry": square(), field: value})
-        assert response.status_code == 422
-        assert response.json["error"]["details"][0]["field"] == field
-
-
 def test_the_hundred_largest_of_many(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others that cannot be larger are not even read."""
     monkeypatch.setattr(overlaps, "OVERLAPS_SHOWN", 3)

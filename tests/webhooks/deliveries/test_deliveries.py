@@ -208,7 +208,8 @@ def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     (request,) = receiver.requests
     assert request.path == "/this"
     body = json.loads(request.body)
-    assert (body["id"], body["type"]) == (queued["event_id"], "webhook.test")
+    assert queued == {"event_id": body["id"], "event_type": "webhook.test", "status": "queued"}
+    assert body["type"] == "webhook.test"
     assert body["data"]["webhook_id"] == webhook["id"]
     (entry,) = logs(customer, webhook)
     assert (entry["status"], entry["cause"]) == ("success", "test")
@@ -238,7 +239,7 @@ def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     make_project(customer)
     deliver()
     (entry,) = logs(customer, webhook)
-    customer.post(f"/v1/webhooks/{webhook['id']}/logs/{entry['id']}/redeliver")
+    answer = customer.post(f"/v1/webhooks/{webhook['id']}/logs/{entry['id']}/redeliver")
     deliver()
     later(timedelta(seconds=59))
     deliver()
@@ -246,6 +247,12 @@ def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     assert first.body == second.body
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     again = logs(customer, webhook)[-1]
+    assert answer.json["data"] == {
+        "delivery_id": again["delivery_id"],
+        "event_id": first.headers["webhook-id"],
+        "event_type": "project.created",
+        "status": "queued",
+    }
     assert (again["cause"], again["attempt"]) == ("redelivery", 1)
     assert "next_retry_at" not in again
 

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
 
 from app.db.extensions import db
 from app.models import Delivery
-from app.webhooks.deliveries.outcomes import retry_of, unsaved_outcomes
+from app.webhooks.deliveries.outcomes import unsaved_outcomes
 from app.webhooks.deliveries.sender_pool import status_error
 from tests.make import Client, deliveries, make_project, make_webhook
-from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome
-
-
-def test_what_follows_from_a_failure() -> None:
-    for attempt, cause, status, seconds in [
-        (1, "event", 500, 60),
-        (5, "replay", 500, 86_400),
-        (6, "event", 500, None),
-        (7, "event", 500, None),
-        (1, "redelivery", 500, None),
-        (1, "test", 500, None),
-        (1, "event", 410, None),
-    ]:
-        failed = outcome(claimed("a", attempt=attempt, cause=cause), error="answered", seconds=2)
-        _, state, due_at = retry_of(failed._replace(status=status))
-        if seconds is None:
-            assert (state, due_at) == ("failed", None)
-        else:
-            assert (state, due_at) == ("pending", MOMENT + timedelta(seconds=2 + seconds))
+from tests.webhooks.deliveries.makers import claimed, outcome
 
 
 def test_the_error_for_a_status() -> None:

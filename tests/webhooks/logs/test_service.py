@@ -81,24 +81,6 @@ def test_an_entry_of_another_webhook_is_not_found(client: Client, entry: Entry) 
     assert client.post(f"{entry.path}/redeliver").status_code == 404
 
 
-def test_redelivery(client: Client, entry: Entry) -> None:
-    set_deliveries(client, entry.webhook["id"], "failed")
-    before = clock.now()
-    answer = client.post(f"{entry.path}/redeliver")
-    assert answer.status_code == 200
-    delivery = deliveries(client)[-1]
-    assert answer.json["data"] == {
-        "delivery_id": delivery["id"],
-        "event_id": entry.event["id"],
-        "event_type": "project.created",
-        "status": "queued",
-    }
-    assert delivery["webhook_id"] == entry.webhook["id"]
-    assert delivery["event_id"] == entry.event["id"]
-    assert (delivery["cause"], delivery["state"]) == ("redelivery", "pending")
-    assert before <= delivery["due_at"] <= clock.now()
-
-
 def test_a_redelivery_is_sent_before_the_backlog(client: Client, entry: Entry) -> None:
     overdue = clock.now() - timedelta(hours=3)
     set_deliveries(client, entry.webhook["id"], "pending", due_at=overdue)
