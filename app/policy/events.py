@@ -66,7 +66,7 @@ EVENTS: Final[dict[str, EventKind]] = {
     "subscription.canceled": EventKind("A subscription is canceled", SUBSCRIPTION_FIELDS),
     "invoice.paid": EventKind("An invoice is paid", INVOICE_FIELDS),
     "invoice.failed": EventKind("An invoice payment fails", INVOICE_FIELDS),
-    "usage.threshold_reached": EventKind("Usage reaches 75, 90 or 100 % of a limit", USAGE_FIELDS),
+    "usage.threshold_reached": EventKind("Usage reaches 75, 90 or 100% of a limit", USAGE_FIELDS),
     "usage.limit_exceeded": EventKind("A usage limit is exceeded", USAGE_FIELDS),
     "audit.entry": EventKind(
         "An entry of the audit log is sealed", AUDIT_ENTRY_FIELDS, by_name=True

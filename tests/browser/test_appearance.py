@@ -1,5 +1,5 @@
-"""Every page has no serious problem for axe-core, is valid HTML for html-validate, and has no
-horizontal overflow and no browser errors."""
+"""Every page has no serious problem for axe-core, is valid HTML for html-validate, has no
+horizontal overflow and no browser errors, and writes numbers and days as its reader does."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.browser.guide_scenes import guide_scenes
 from tests.browser.operator_scenes import map_scenes, operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
+from tests.browser.written import wrongly_written_on
 from tests.captured import captured
 from tests.node import NODE, modules
 
@@ -41,8 +42,8 @@ RULES = {
     ],
 )
 @pytest.mark.parametrize(
-    ("scheme", "viewport"),
-    [("light", DESKTOP), ("dark", PHONE)],
+    ("scheme", "viewport", "locale"),
+    [("light", DESKTOP, "de-DE"), ("dark", PHONE, "hi-IN")],
     ids=["light desktop", "dark phone"],
 )
 def test_every_page_is_accessible(
@@ -50,9 +51,11 @@ def test_every_page_is_accessible(
     instance: Instance,
     scheme: str,
     viewport: dict[str, int],
+    locale: str,
     part: Callable[..., Iterator[tuple[str, Visitor]]],
 ) -> None:
-    seen, faults = faults_of(part(chrome, instance, color_scheme=scheme, viewport=viewport))
+    options = {"color_scheme": scheme, "viewport": viewport, "locale": locale}
+    seen, faults = faults_of(part(chrome, instance, **options))
     assert len(seen) >= {scenes: 25, map_scenes: 2}.get(part, 10)
     assert faults == []
 
@@ -80,6 +83,7 @@ def faults_of(part: Iterator[tuple[str, Visitor]]) -> tuple[dict[str, Page], lis
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
         if wide:
             faults.append(f"{name}: wider than the screen")
+        faults += [f"{name}: {each}" for each in wrongly_written_on(page)]
     return seen, faults + _invalid_html(written)
 
 

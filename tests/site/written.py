@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# With separators, outside of ids, versions, addresses and names.
-_NUMBER: Final = re.compile(r"(?<![\w.,:/#+-])\d+(?:[.,’\u202f\xa0]\d+)+(?![\w/:]|[.,-]\d)")
+# With separators or before a unit, outside of ids, versions, addresses and names.
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,:/#+-])(?:\d+(?:[.,’\u202f\xa0]\d+)+(?![\w/:]|[.,-]\d)"
+    r"|\d{4,}(?=\s(?:ha|ac|km|m|ms|kB|bytes)\b))"
+)
 _PERCENT: Final = re.compile(r"\d(\s*%)")
 _DAY: Final = re.compile(r"(?<![\w/.-])\d\d(?:\d\d)?([./-])\d\d\1\d\d(?:\d\d)?(?![\w/-])")
-_ADDRESS: Final = re.compile(r"\d+(?:\.\d+){3}")
+_VERSION: Final = re.compile(
+    r"(?:OAuth|CC BY|Etalab) \d\.\d|\d+(?:\.\d+)+\.\d{1,2}\b|\d+(?:\.\d+){3}"
+)
+# Of numbers and of days, and what is after the number of a percent.
 LOCALES: Final = {
     "en-US": (r"\d{1,3}(,\d{3})*(\.\d+)?", r"\d\d/\d\d/\d{4}", "%"),
     "de-DE": (r"\d{1,3}(\.\d{3})*(,\d+)?", r"\d\d\.\d\d\.\d{4}", "\xa0%"),
@@ -22,7 +28,7 @@ LOCALES: Final = {
 
 def written_in(text: str) -> list[str]:
     """The numbers and days in a text."""
-    text = _ADDRESS.sub(" ", text)
+    text = _VERSION.sub(" ", text)
     numbers = [match[0] for match in _NUMBER.finditer(_DAY.sub(" ", text))]
     return numbers + [match[0] for match in _DAY.finditer(text)]
 

@@ -1,5 +1,6 @@
 // Going to a town, a country, a project or a position, which the server finds.
 
+import { degrees } from "../formats.js";
 import { mapButton } from "./map.js";
 
 const { L } = window;
@@ -19,7 +20,7 @@ export function placeButton(map) {
   form.className = "go-to";
   form.hidden = true;
   form.innerHTML = `
-    <input role="combobox" aria-label="Town, country, project or coordinates" placeholder="Albac, or 46.45, 22.95"
+    <input role="combobox" aria-label="Town, country, project or coordinates" placeholder="Albac, or ${degrees(46.45, 22.95, 2)}"
       aria-autocomplete="list" aria-expanded="false" aria-controls="go-to-places" aria-describedby="go-to-message"
       autocomplete="off" autocapitalize="none" spellcheck="false">
     <ul id="go-to-places" role="listbox" aria-label="Places" hidden></ul>
