@@ -14,9 +14,10 @@ from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import HECTARES, TIME
-from app.site.formats import field_timestamp, reader, time_field_text
+from app.site.formats import field_timestamp, moment, reader, time_field_text
 from app.site.forms import errors_by_field
 from app.values.ids import is_id
+from app.values.timestamps import read_timestamp
 
 _TIMES: Final = ("since", "until")
 _NO_TIME: Final = " is not a date with a time."
@@ -172,7 +173,7 @@ def filter_words(fields: tuple[Field, ...], chosen: Mapping[str, str]) -> dict[s
                 label = f"{label[:1].lower()}{label[1:]}"
                 words[name] = f"{'with' if value == 'true' else 'without'} {label}"
             elif field.kind is TIME:
-                words[name] = f"{label} {value} or later"
+                words[name] = f"{label} {moment(read_timestamp(value))} or later"
             else:
                 words[name] = f"{label} {_SIGNS[sign]} {_written(field, value)}"
     return words
@@ -189,7 +190,8 @@ def _controls(fields: tuple[Field, ...]) -> dict[str, Filter]:
 
 
 def _words(field: Field) -> str:
-    return reader().area_unit.capitalize() if field.kind is HECTARES else field.words
+    unit = reader().area_unit if field.kind is HECTARES else "hectares"
+    return field.words.replace("Hectares", unit.capitalize())
 
 
 def _written(field: Field, value: str) -> str:

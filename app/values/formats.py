@@ -109,7 +109,8 @@ class Format(NamedTuple):
         return text
 
     def field_text(self, text: str, *, is_area: bool = False) -> str:
-        """Write a number of the API so that ``read`` returns it, and any other text unchanged."""
+        """Write a number of the API so that ``read`` returns it, and any other text unchanged.
+        Only areas have group separators: others may be years."""
         found = re.fullmatch(r"(-?)0*([0-9]{1,12})(?:\.([0-9]{1,12}))?", text)
         if not found:
             return text
@@ -119,7 +120,7 @@ class Format(NamedTuple):
                 if self.read(acres, is_area=True) == text:
                     break
             return acres
-        return self._joined(bool(found[1]), found[2], found[3] or "")
+        return self._joined(bool(found[1]), found[2], found[3] or "", is_grouped=is_area)
 
     def date(self, day: date | str) -> str:
         """Write a day, or the day of a time: ``01/31/2026``."""

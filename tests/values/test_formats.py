@@ -116,6 +116,7 @@ def test_what_a_field_shows_is_read_as_it_was() -> None:
                 shown = form.field_text(text, is_area=True)
                 assert form.read(shown, is_area=True) == text, (tag, unit, text)
     assert format_in("de", "acres").field_text("101.1714", is_area=True) == "250"
+    assert format_in("de").field_text("1950.5") == "1950,5"
 
 
 def test_numbers_in_sentences() -> None:
