@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.sync_api import Browser, expect
 
+from app.basemap.own import FILE
+from config import load_settings
+from tests.basemap.planet import LAND, make_planet
 from tests.browser.conftest import Instance, Owner, Visitor, sign_up
 from tests.browser.second_factor import forget_confirmations
-from tests.browser.tiles import instance_with_layers, tile_of, tile_server
-from tests.make import new_email
+from tests.browser.tiles import instance_beside, instance_with_layers, tile_of, tile_server
+from tests.make import new_email, square
 from tests.make.browser import PASSWORD
 
 Scene = tuple[str, Visitor]
@@ -126,7 +130,26 @@ def map_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[
         visitor.go("/projects/new")
         page.locator(".layer-note", has_text="Roads").filter(has_text="Loss").wait_for()
         yield "map without its layers", visitor
+        for number, species in enumerate(("oak", "beech")):
+            place, metadata = square(22 + number / 50, 46, 0.01), {"species": species}
+            visitor.post("/v1/projects", name=species, geometry=place, metadata=metadata)
+        page = visitor.go("/projects?color_by=metadata.species")
+        colors = page.locator("#colors")
+        if colors.get_attribute("open") is None:  # on a phone
+            colors.locator("summary").click()
+        colors.locator("li", has_text="oak").wait_for()
+        yield "map with its colors", visitor
         visitor.leave()
+        make_planet(Path(folder, FILE))
+        settings = replace(load_settings(instance.environment), instance_path=Path(folder))
+        with instance_beside(instance, settings) as own:
+            visitor = Owner(chrome, own, **options)
+            latitude, longitude = (LAND[1] + LAND[3]) / 2, (LAND[0] + LAND[2]) / 2
+            page = visitor.go(f"/projects#map=12/{latitude}/{longitude}")
+            page.get_by_text("Protomaps").wait_for()
+            page.locator(".map-layers summary").click()
+            yield "map of one's own", visitor
+            visitor.leave()
 
 
 def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:

@@ -56,7 +56,7 @@ def test_every_page_is_accessible(
 ) -> None:
     options = {"color_scheme": scheme, "viewport": viewport, "locale": locale}
     seen, faults = faults_of(part(chrome, instance, **options))
-    assert len(seen) >= {scenes: 25, map_scenes: 2}.get(part, 10)
+    assert len(seen) >= {scenes: 25, map_scenes: 6}.get(part, 10)
     assert faults == []
 
 

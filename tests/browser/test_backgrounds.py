@@ -16,6 +16,20 @@ from tests.browser.tiles import TileServer, instance_with_layers, tile_of, tile_
 from tests.make import new_email
 from tests.waiting import wait_for
 
+# Which of the elements of the map lie over another one, or not wholly on the map.
+COLLIDING = """(selector) => {
+  const map = document.querySelector("#map");
+  const seen = [...map.querySelectorAll(selector)].filter((each) => each.checkVisibility());
+  const boxes = [map, ...seen].map((each) => each.getBoundingClientRect());
+  const [whole, ...rest] = boxes;
+  const isIn = (box) => box.left >= whole.left && box.right <= whole.right + 1 &&
+    box.top >= whole.top && box.bottom <= whole.bottom + 1;
+  const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 &&
+    one.top < other.bottom - 1 && other.top < one.bottom - 1;
+  const isFree = (box) => isIn(box) && rest.every((other) => other === box || !meet(box, other));
+  return seen.filter((_, number) => rest[number].width && !isFree(rest[number]))
+    .map((each) => each.className + ": " + each.textContent);
+}"""
 LAND = "Natural Earth"  # in the attribution of the map of our own files
 
 
@@ -123,6 +137,39 @@ def test_a_layer_that_does_not_come_is_told_until_it_does(reader: Owner, tiles: 
     tiles.refused = set()
 
 
+@pytest.mark.parametrize("size", [(390, 844), (640, 400), (1366, 768)])
+def test_nothing_on_the_map_is_covered_or_cut_off(
+    reader: Owner, tiles: TileServer, size: tuple[int, int]
+) -> None:
+    """On a phone, and at 200 % as well."""
+    page = reader.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    reader.go("/projects")
+    switch(page).get_by_label("Survey").check()
+    page.locator(".map-layers summary").click()
+    page.locator("#map").hover()
+    expect(page.locator(".map-coordinates")).not_to_be_empty()
+    expect(page.locator(".leaflet-control-attribution")).to_contain_text("A source of it")
+    wait_for(lambda: page.evaluate(COLLIDING, ".leaflet-control") == [])
+    page.get_by_role("button", name="Go to a place").click()
+    place = page.get_by_role("combobox", name="Town, country")
+    place.fill("San")
+    page.locator("#go-to-places li").first.wait_for()
+    assert page.evaluate(COLLIDING, ".go-to input, .go-to ul") == []
+    place.fill("45.36, 22.88")
+    place.press("Enter")
+    page.locator(".go-to-pin").wait_for()
+    assert page.evaluate(COLLIDING, ".leaflet-tooltip, .leaflet-top .leaflet-control") == []
+    tiles.refused = {"roads"}
+    reader.go("/projects/new")
+    switch(page).get_by_label("Roads").check()
+    page.locator(".map-layers summary").click()
+    expect(page.locator(".layer-note")).not_to_be_empty()
+    page.locator(".longitude:visible").first.wait_for()
+    assert page.evaluate(COLLIDING, ".longitude, .layer-note, .leaflet-control") == []
+    tiles.refused = set()
+
+
 def test_a_server_that_does_not_reply_is_told(reader: Owner, tiles: TileServer) -> None:
     page = reader.page
     page.clock.install()
@@ -153,7 +200,7 @@ def test_the_switch_is_used_by_keyboard(reader: Owner) -> None:
 
 def test_an_operator_turns_a_background_on(chrome: Browser, instance: Instance) -> None:
     visitor, email = Visitor(chrome, instance), new_email()
-    visitor.expected.append("https://tile.openstreetmap.org/")
+    visitor.expected.append(r"https://(tile.openstreetmap|\w\.tile.opentopomap)\.org/")
     asked: list[str] = []
 
     def answer(route: Route) -> None:
@@ -161,11 +208,17 @@ def test_an_operator_turns_a_background_on(chrome: Browser, instance: Instance) 
         route.fulfill(status=200, content_type="image/png", body=tile_of("osm"))
 
     visitor.context.route("https://tile.openstreetmap.org/**", answer)
+    visitor.context.route(
+        "https://*.tile.opentopomap.org/**", lambda tile: tile.fulfill(status=503)
+    )
     sign_up(visitor, email)
     instance.canopy("operator", "add", email)
     page = visitor.go("/projects/new")
     page.get_by_role("link", name="Turn on a background").click()
     assert (visitor.path, asked) == ("/operator/map", [])
+    page.get_by_role("link", name="Show sample of OpenTopoMap").click()
+    expect(page.locator(".sample")).to_have_text("The server refuses, or does not reply.")
+    expect(page.locator(".sample img")).to_have_count(0)
     page.get_by_role("link", name="Show sample of OpenStreetMap").click()
     expect(page.get_by_role("img", name="Sample of OpenStreetMap")).to_be_visible()
     wait_for(lambda: len(asked) == 2)

@@ -28,6 +28,7 @@ attribution = 'The county <a href="https://example.org/">Example</a><img src="{u
 name = "Survey"
 url = "{url}/survey?map=a"
 wms_layers = "one,two"
+attribution = "{sources}"
 min_zoom = 2
 [[layer]]
 name = "Loss"
@@ -102,7 +103,9 @@ def tile_of(word: str) -> bytes:
 def instance_with_layers(instance: Instance, folder: Path, tiles: TileServer) -> Iterator[Instance]:
     """The same instance, on another port with layers of its own: *Roads* as XYZ, *Survey* as a WMS,
     and *Loss* over them."""
-    (path := folder / "layers.toml").write_text(LAYERS.format(url=tiles.url))
+    (path := folder / "layers.toml").write_text(
+        LAYERS.format(url=tiles.url, sources="A source of it, " * 12)
+    )
     settings = load_settings(instance.environment | {"MAP_LAYERS": str(path)})
     with instance_beside(instance, settings) as made:
         yield made

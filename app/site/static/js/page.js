@@ -51,6 +51,7 @@ function save(button) {
 }
 
 document.addEventListener("click", (event) => {
+  event.target.closest("a.menu-item")?.closest("[popover]")?.hidePopover(); // a download leaves the page as it is
   const button = event.target.closest("[data-theme-choice], [data-copy], [data-save]");
   if (!button) return;
   if (button.dataset.copy) copy(button);
@@ -82,6 +83,11 @@ showTheme();
 localizeTimes(document);
 localizeFields();
 showProblem();
+
+for (const sample of document.querySelectorAll("p.sample")) {
+  const pictures = [...sample.children].map((picture) => picture.decode());
+  Promise.all(pictures).catch(() => (sample.textContent = "The server refuses, or does not reply."));
+}
 
 // What had the focus may be replaced. Then it goes to what is wrong, to what took its place, or to
 // the results.

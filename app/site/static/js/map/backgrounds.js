@@ -11,8 +11,7 @@ const PATIENCE = 15_000; // milliseconds in which a server replies
 /** Show the layers of data-layers on a map, as the reader has chosen, and a switch if there is a
  * choice. The land is shown where the background is not. */
 export function addBackgrounds(map) {
-  const { layers, choose } = map.getContainer().dataset;
-  const all = JSON.parse(layers ?? "[]");
+  const all = JSON.parse(map.getContainer().dataset.layers ?? "[]");
   const backgrounds = [...all.filter(({ overlay }) => !overlay), BLANK];
   const overlays = all.filter(({ overlay }) => overlay);
   const choice = { overlays: {}, ...readChoice() };
@@ -58,7 +57,6 @@ export function addBackgrounds(map) {
   overlays.filter(({ name }) => name in choice.overlays).forEach(showOverlay);
   map.on("zoomend", showLand);
   if (all.length) addSwitch(map, { backgrounds, background, overlays, choice, showBackground, showOverlay });
-  if (backgrounds.length === 1 && choose) addHint(map, choose);
 }
 
 async function tiles(layer, tell) {
@@ -135,7 +133,6 @@ function addSwitch(map, { backgrounds, background, overlays, choice, showBackgro
       box.open = false;
       button.focus();
     });
-    box.addEventListener("toggle", () => (panel.style.maxHeight = `${map.getSize().y - 60}px`));
     map.on("click", () => (box.open = false));
     return box;
   };
@@ -172,20 +169,6 @@ function field(parent, type, words, onChange) {
   label.append(words);
   input.addEventListener("change", onChange);
   return input;
-}
-
-/** For operators: where a background is turned on. */
-function addHint(map, address) {
-  const control = L.control({ position: "bottomright" });
-  control.onAdd = () => {
-    const hint = L.DomUtil.create("p", "map-hint");
-    const link = document.createElement("a");
-    link.href = address;
-    link.textContent = "Turn on a background";
-    hint.append("No roads or imagery? ", link);
-    return hint;
-  };
-  control.addTo(map);
 }
 
 function readChoice() {

@@ -16,7 +16,12 @@ export function createMap(element) {
     maxBoundsViscosity: 1,
     maxBounds: [[-90, -Infinity], [90, Infinity]],
   });
-  map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
+  const { choose } = element.dataset; // for operators, where a background is turned on
+  const hint = choose ? `<span class="map-hint">No roads or imagery? <a href="${choose}">Turn on a background</a></span>` : "";
+  map.attributionControl.setPrefix(`${hint}<a href="https://leafletjs.com">Leaflet</a>`);
+  const attribution = map.attributionControl.getContainer();
+  const keepFree = () => element.parentElement.style.setProperty("--attribution", `${attribution.offsetHeight}px`);
+  new ResizeObserver(keepFree).observe(attribution);
   addBackgrounds(map);
   const scale = L.control.scale({ imperial: false });
   scale._updateMetric = (widest) => {
