@@ -19,6 +19,7 @@ from app.site.forms import errors_by_field
 from app.values.ids import is_id
 from app.values.timestamps import read_timestamp
 
+PER_PAGE: Final = 50  # records of a list
 _TIMES: Final = ("since", "until")
 _NO_TIME: Final = " is not a date with a time."
 _TYPED: Final = "typed."  # before the name of a number's filter: in the format of who types it
@@ -233,13 +234,14 @@ def load_chosen(
     }
     for name in problems:
         del chosen[name], parameters[name]
+    loaded["per_page"] = PER_PAGE
     return typed, loaded, field_sentences(fields, problems)
 
 
 def load_filters(schema: ma.Schema, values: Mapping[str, Any]) -> dict[str, Any]:
     """Load filters. Raises BadRequest if any is invalid."""
     loaded, problems = load_valid_filters(schema, values)
-    refuse_problems(problem_sentences(problems))
+    refuse_problems(_sentences(problems))
     return loaded
 
 
@@ -251,18 +253,11 @@ def refuse_problems(problems: Sequence[str]) -> None:
 
 def field_sentences(fields: tuple[Field, ...], problems: Mapping[str, list[str]]) -> list[str]:
     """Return the messages of ``load_valid_filters``. Controls are named by their labels."""
-    sentences = problem_sentences(problems)
+    sentences = _sentences(problems)
     for label, each in _controls(fields).items():
         sentences = [re.sub(rf"\b{each.name}\b", label, sentence) for sentence in sentences]
     return sentences
 
 
-def problem_sentences(
-    problems: Mapping[str, list[str]], labels: Mapping[str, str] | None = None
-) -> list[str]:
-    """Return the messages of ``load_valid_filters``, each with the label or name of its filter."""
-    return [
-        f"{(labels or {}).get(name, name)}: {message}"
-        for name, messages in problems.items()
-        for message in messages
-    ]
+def _sentences(problems: Mapping[str, list[str]]) -> list[str]:
+    return [f"{name}: {message}" for name, messages in problems.items() for message in messages]

@@ -13,7 +13,6 @@ from app.pages.project_choice import ProjectChoice, choose_project
 from app.policy.fields import ASSET
 from app.values import clock
 
-PER_PAGE: Final = 50
 _DEFAULT: Final = {"sort": "updated"}
 # The orders of the list, by their names in the address: label, column, direction.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
@@ -63,7 +62,6 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
         chosen["project_id"] = parameters["project_id"] = project.id
     elif project.problem:
         chosen |= {name: text for name, text in named.items() if text}
-    loaded["per_page"] = PER_PAGE
     return AssetFilters(typed, chosen, parameters, loaded, unknown + problems, project)
 
 

@@ -17,10 +17,10 @@ from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of, features_for_eudr
 from app.geometry import Bounds, bbox_member, tightest_box
 from app.http.errors import BadRequest
-from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
+from app.pages.assets.filters import CHANGED, SORTS, AssetFilters, read_filters
 from app.pages.eudr.choices import address_of
 from app.pages.export_formats import format_names
-from app.pages.filters import are_typed, load_filters, refuse_problems
+from app.pages.filters import PER_PAGE, are_typed, load_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
@@ -109,7 +109,7 @@ def _list_assets(account_id: str, filters: AssetFilters) -> tuple[list[dict[str,
     """Return (assets of the page, total); none while the project is unclear."""
     if filters.project.problem:
         return [], 0
-    records, total = list_assets(account_id, filters.project.id, _places_query(filters))
+    records, total = list_assets(account_id, filters.project.id, asset_query(**filters.values))
     return list(records), total
 
 
@@ -117,12 +117,8 @@ def _map_places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool
     """Return (assets on the map, True if these are all); none while the project is unclear."""
     if filters.project.problem:
         return [], True
-    places = find_places(account_id, filters.project.id, _places_query(filters))
+    places = find_places(account_id, filters.project.id, asset_query(**filters.values))
     return list(places.rows), places.is_all
-
-
-def _places_query(filters: AssetFilters) -> Any:
-    return asset_query(**filters.values)
 
 
 def _map_feature(row: Any) -> dict[str, Any]:

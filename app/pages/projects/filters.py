@@ -14,7 +14,6 @@ from app.projects.schemas import ProjectQuerySchema
 from app.site import formats
 from app.usage.counters import project_total, read_counters
 
-PER_PAGE: Final = 50
 ANY: Final = "any"  # status in the address
 _DEFAULT: Final = {"status": "active", "sort": "name"}
 # The orders of the list, by their names in the address: label, column, direction.
@@ -65,7 +64,6 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     typed, loaded, problems = load_chosen(ProjectQuerySchema(), PROJECT, chosen, parameters)
     if "status" not in chosen:
         chosen["status"] = parameters["status"] = loaded["status"] = _DEFAULT["status"]
-    loaded["per_page"] = PER_PAGE
     return ProjectFilters(typed, chosen, parameters, loaded, problems)
 
 

@@ -20,8 +20,8 @@ from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.eudr.choices import address_of, read_choices
 from app.pages.export_formats import format_names
-from app.pages.filters import are_typed, load_filters, refuse_problems
-from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
+from app.pages.filters import PER_PAGE, are_typed, load_filters, refuse_problems
+from app.pages.projects.filters import SORTS, read_filters, status_choices
 from app.policy.files import EUDR_FORMATS
 from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
