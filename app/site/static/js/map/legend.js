@@ -17,7 +17,6 @@ export class Legend {
     this.onChange = onChange;
     this.rows = [];
     this.chosen = null; // the row that is highlighted
-    panel.open = Boolean(this.by) && matchMedia("(min-width: 52rem)").matches;
     panel.addEventListener("toggle", () => this.load());
     const highlight = (target) => this.highlight(target?.closest("button") ?? panel.querySelector("[aria-pressed=true]"));
     for (const event of ["pointerover", "focusin"]) panel.addEventListener(event, ({ target }) => highlight(target));
@@ -33,14 +32,12 @@ export class Legend {
     });
     document.addEventListener("htmx:after:swap", () => this.load());
     this.load();
-  }
-
-  get by() {
-    return new URL(results().dataset.map, location.href).searchParams.get("color_by");
+    panel.open = Boolean(this.by) && matchMedia("(min-width: 52rem)").matches;
   }
 
   async load() {
-    const { legend: address } = results().dataset;
+    const { legend: address, map } = results().dataset;
+    this.by = new URL(map, location.href).searchParams.get("color_by");
     if (address === this.address || !(this.panel.open || this.by)) return;
     this.address = address;
     const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } }).catch(() => null);
