@@ -43,7 +43,7 @@ RULES = {
 )
 @pytest.mark.parametrize(
     ("scheme", "viewport", "locale"),
-    [("light", DESKTOP, "de-DE"), ("dark", PHONE, "hi-IN")],
+    [("light", DESKTOP, "de-DE"), ("dark", PHONE, "fr-FR")],
     ids=["light desktop", "dark phone"],
 )
 def test_every_page_is_accessible(
