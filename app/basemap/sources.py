@@ -107,6 +107,8 @@ class ServerSource:
                 wait, reason = 0.0, str(error)
             else:
                 reason = "the server is busy"
+                if wait is None and len(data) == before:
+                    raise SourceFailed(f"{self.name}: the server sends more or less than asked.")
                 if wait is None:
                     continue
             failures = 1 if len(data) > before else failures + 1

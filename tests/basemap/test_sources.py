@@ -99,7 +99,10 @@ def test_what_a_server_may_not_do(
     def wrong_part(exchange: Exchange) -> bool:
         return answering(206, headers={"Content-Range": "bytes 7-8/100"})(exchange)
 
+    part = {"Content-Range": "bytes 0-99/200"}
     for answer, message in (
+        (answering(206, b"x" * 101, headers=part), "more or less than asked"),
+        (answering(206, b"", headers=part), "more or less than asked"),
         (answering(200, b"x" * 1000), "does not send parts of a file"),
         (answering(404), "responds with 404"),
         (answering(206), "other parts"),
