@@ -22,7 +22,7 @@ export function placeButton(map) {
   form.innerHTML = `
     <input role="combobox" aria-label="Town, country, project or coordinates" placeholder="Albac, or ${degrees(46.45, 22.95, 2)}"
       aria-autocomplete="list" aria-expanded="false" aria-controls="go-to-places" aria-describedby="go-to-message"
-      autocomplete="off" autocapitalize="none" spellcheck="false">
+      autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="200">
     <ul id="go-to-places" role="listbox" aria-label="Places" hidden></ul>
     <p id="go-to-message" role="status"></p>`;
   const [field, list, message] = form.children;
