@@ -77,6 +77,11 @@ def test_the_first_view_has_every_boundary_whole_and_marks_what_is_selected(
         assert shape["y"] + shape["height"] < bottom
     page.locator("input[name=ids]").first.uncheck()
     expect(marks).to_have_count(1)
+    forester.go("/projects?search=East#map=8/50/10")
+    page.locator("input[name=ids]").check()
+    expect(marks).to_have_count(0)
+    forester.press("Show on the map")
+    expect(marks).to_have_count(1)
     with page.expect_response("**/projects/map?status=any*") as boundaries:
         forester.go("/assets")
     assert boundaries.value.json()["numberReturned"] == 1

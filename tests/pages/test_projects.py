@@ -59,6 +59,7 @@ def test_filters_in_the_address(owner: Browser) -> None:
         ("search=nothing", []),
     ]:
         assert names(owner.get(f"/projects?{query}")) == found
+    assert "If it is a place, use Go to a place" in owner.get("/projects?search=nothing").text
 
 
 def test_the_largest_come_first(owner: Browser) -> None:

@@ -86,7 +86,10 @@ showProblem();
 
 for (const sample of document.querySelectorAll("p.sample")) {
   const pictures = [...sample.children].map((picture) => picture.decode());
-  Promise.all(pictures).catch(() => (sample.textContent = "The server refuses, or does not reply."));
+  Promise.all(pictures).catch(() => {
+    sample.className = "notice warning";
+    sample.textContent = "The server refuses, or does not reply.";
+  });
 }
 
 // What had the focus may be replaced. Then it goes to what is wrong, to what took its place, or to

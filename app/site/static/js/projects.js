@@ -7,6 +7,7 @@ import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { whereItLies } from "./map/where.js";
+import { showBox } from "./map/view.js";
 import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
 
@@ -37,6 +38,16 @@ function start() {
     more: whereItLies,
     filtersChanged: () => layer.load(),
   });
+  document.addEventListener("click", ({ target }) => target.closest("#show-selected") && showSelected(map));
+}
+
+function showSelected(map) {
+  const rows = [...results().querySelectorAll("[data-box]:has(:checked)")];
+  if (!rows.length) return toast("No selected project has a boundary.", true);
+  const boxes = rows.map(({ dataset }) => JSON.parse(dataset.box));
+  const [west, south, east, north] = [0, 1, 2, 3].map((side) => boxes.map((box) => box[side]));
+  showBox(map, [Math.min(...west), Math.min(...south), Math.max(...east), Math.max(...north)]);
+  element.scrollIntoView({ block: "nearest" });
 }
 
 function card({ id, properties }) {
