@@ -63,6 +63,11 @@ class Slug(fields.String):
         return text
 
 
+class AccountSchema(FormSchema):
+    account_name = Name(required=True)
+    account_slug = Slug()
+
+
 class NewPassword(fields.String):
     """A new password, which must not resemble the texts of other fields."""
 

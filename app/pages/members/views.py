@@ -242,14 +242,7 @@ def _members_page(
         "words": ROLE_WORDS,
         "table": ROLE_TABLE,
         "problem": problem,
-        "having_second_factor": _having_second_factor(principal),
     }
+    if principal.may("members:write"):
+        values["having_second_factor"] = members_with_second_factor(principal.account_id)
     return form_page("members/members.html", draft, status, **values)
-
-
-def _having_second_factor(principal: Principal) -> frozenset[str] | None:
-    """Return the ids of members with a second factor, for those who manage members; None for
-    others."""
-    if not principal.may("members:write"):
-        return None
-    return members_with_second_factor(principal.account_id)

@@ -12,25 +12,12 @@ from app.values.clock import format_optional_time
 from app.values.records import Record, set_columns
 
 
-def close_sign_up() -> bool:
-    """Close sign-up. Returns False if it was closed. The caller commits."""
+def set_sign_up(*, closed: bool) -> None:
+    """Close sign-up, or open it again as far as SIGN_UP allows. The caller commits."""
     state = locked_state()
-    if state.sign_up_closed_at is not None:
-        return False
-    state.sign_up_closed_at = clock.now()
-    write_instance_entry("instance.sign_up_closed")
-    return True
-
-
-def open_sign_up() -> bool:
-    """Open sign-up again, as far as SIGN_UP allows. Returns False if it was open. The caller
-    commits."""
-    state = locked_state()
-    if state.sign_up_closed_at is None:
-        return False
-    state.sign_up_closed_at = None
-    write_instance_entry("instance.sign_up_opened")
-    return True
+    if closed != (state.sign_up_closed_at is not None):
+        state.sign_up_closed_at = clock.now() if closed else None
+        write_instance_entry(f"instance.sign_up_{'closed' if closed else 'opened'}")
 
 
 def show_message(text: str, kind: str, until: datetime | None) -> None:
@@ -48,15 +35,14 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
     write_instance_entry("instance.message_shown", changes)
 
 
-def remove_message() -> bool:
-    """Remove the message from all pages. Returns False if there was none. The caller commits."""
+def remove_message() -> None:
+    """Remove the message from all pages, if there is one. The caller commits."""
     state = locked_state()
     before = _message_of(state)
-    if before["message"] is None:
-        return False
-    set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
-    write_instance_entry("instance.message_removed", changes_between(before, _message_of(state)))
-    return True
+    if before["message"] is not None:
+        set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
+        changes = changes_between(before, _message_of(state))
+        write_instance_entry("instance.message_removed", changes)
 
 
 def set_background(name: str, place: str) -> None:

@@ -42,16 +42,9 @@ from app.values.command_name import canopy_command
 bp = PageBlueprint("operator", __name__, section="/operator")
 
 _LOG: Final = "/operator/log"
-# The change of each button, and the message after it.
-_SIGN_UP: Final = {
-    "yes": (changes.close_sign_up, "Sign-up is closed."),
-    "no": (changes.open_sign_up, "Sign-up is open again."),
-}
-_BACKGROUND: Final = {
-    "first": "{} is shown first.",
-    "last": "{} is on.",
-    "off": "{} is off.",
-}
+# The message after each button.
+_SIGN_UP: Final = {"yes": "Sign-up is closed.", "no": "Sign-up is open again."}
+_BACKGROUND: Final = {"first": "{} is shown first.", "last": "{} is on.", "off": "{} is off."}
 
 
 @bp.get("/operator", of_operator)
@@ -67,11 +60,10 @@ def set_sign_up() -> Response:
     if closed not in _SIGN_UP:
         raise BadRequest("Choose whether sign-up is closed or open.")
     ask_again(password=True)
-    change, message = _SIGN_UP[closed]
     with transaction():
-        change()
+        changes.set_sign_up(closed=closed == "yes")
     forget_state()
-    return redirect_to("/operator", message)
+    return redirect_to("/operator", _SIGN_UP[closed])
 
 
 @bp.post("/operator/message", of_operator)

@@ -10,10 +10,9 @@ import marshmallow as ma
 from flask import request
 from marshmallow import fields, validate
 
-from app.site.form_fields import FormSchema, NewPassword, Slug
+from app.site.form_fields import FormSchema, NewPassword
 from app.values.formats import AREA_UNITS, find_locale, format_in, locale_names
 from app.values.local_times import zones_by_region
-from app.values.schemas import Name
 
 _AUTOMATIC: Final = {"": "Browser default"}
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
@@ -58,8 +57,3 @@ class FormatsSchema(FormSchema):
     locale = _one_of(locale_names())
     area_unit = _one_of(AREA_UNITS)
     time_zone = fields.String(load_default=None, validate=_check_zone)
-
-
-class AccountSchema(FormSchema):
-    account_name = Name(required=True)
-    account_slug = Slug()

@@ -13,20 +13,14 @@ from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, list_sessions, principal_of, switch_account
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound
-from app.pages.profile.forms import (
-    AccountSchema,
-    FormatsSchema,
-    PasswordSchema,
-    locales,
-    time_zones,
-)
+from app.pages.profile.forms import FormatsSchema, PasswordSchema, locales, time_zones
 from app.pages.second_factor.step_up import ask_again, asks_for_factor
 from app.people import passwords, service
 from app.people.single_sign_on.identities import list_identities
 from app.policy.people import TRIES
 from app.security.passwords import hash_password
 from app.site.browsers import browser_name
-from app.site.form_fields import NameSchema
+from app.site.form_fields import AccountSchema, NameSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.signed_in import sign_in, sign_out, signed_in, with_passwords

@@ -15,22 +15,19 @@ from app.limits.counting import count_sign_up
 from app.people import auditing, mailed_links, service, sign_up
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
-from app.site.form_fields import FormSchema, NewPassword, Slug
+from app.site.form_fields import AccountSchema, FormSchema, NameSchema, NewPassword
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import begin_sign_in, has_second_step
 from app.site.signed_in import current_person, known_browser, sign_out, with_passwords, with_person
-from app.values.schemas import Email, Name
+from app.values.schemas import Email
 
 bp = PageBlueprint("people", __name__)
 
 
-class RegisterSchema(FormSchema):
-    name = Name(required=True)
+class RegisterSchema(NameSchema, AccountSchema):
     email = Email(required=True)
     password = NewPassword("name", "email", "account_name")
-    account_name = Name(required=True)
-    account_slug = Slug()
 
 
 class ConfirmSchema(FormSchema):

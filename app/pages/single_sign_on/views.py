@@ -26,12 +26,11 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
-from app.site.form_fields import FormSchema, NameSchema, Slug
+from app.site.form_fields import AccountSchema, FormSchema, NameSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
-from app.values.schemas import Name
 
 _CONSENT: Final = "/login/single-sign-on"
 _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
@@ -40,9 +39,8 @@ _log = logging.getLogger(__name__)
 bp = PageBlueprint("single_sign_on", __name__)
 
 
-class NewPersonSchema(NameSchema):
-    account_name = Name(required=True)
-    account_slug = Slug()
+class NewPersonSchema(NameSchema, AccountSchema):
+    """A person and their first account."""
 
 
 class LinkSchema(FormSchema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.db.extensions import db
-from app.pages.operator.changes import close_sign_up
+from app.pages.operator.changes import set_sign_up
 from app.policy.audit import INSTANCE
 from app.site.instance_state import OPEN, shown_sign_up, sign_up
 from tests.account.members.support import invite
@@ -85,7 +85,7 @@ def test_another_process_refuses_at_once(client: Client) -> None:
     with second_app(client.app) as other, other.app_context():
         assert shown_sign_up() == OPEN
         with client.app.app_context():
-            close_sign_up()
+            set_sign_up(closed=True)
             db.session.commit()
         assert sign_up() == "closed"
         assert Browser(other).get("/register").status == 403

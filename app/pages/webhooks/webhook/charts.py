@@ -13,7 +13,8 @@ from app.values import clock
 from app.webhooks.activity import AttemptTotal, count_by_day, count_by_hour
 
 _COLUMN: Final = {1: timedelta(hours=1), 7: timedelta(hours=6), 30: timedelta(days=1)}
-_MEDIAN, _MOST = 0.5, 0.95  # shares of the successes
+# Lines of response times: label, look, share of the successes.
+_SHARES: Final = (("95 of 100 within", "other", 0.95), ("Half within", "main", 0.5))
 
 
 class Charts(NamedTuple):
@@ -42,28 +43,14 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
     names = [_column_name(column.begins, width) for column in columns]
     succeeded = [column.successes.total() for column in columns]
     failed = [column.failed for column in columns]
+    numbers = [Series("Succeeded", "good", succeeded), Series("Failed", "bad", failed)]
+    times = [
+        Series(label, look, [_milliseconds_of_share(column, share) for column in columns])
+        for label, look, share in _SHARES
+    ]
     return Charts(
-        stacked_bars(
-            names,
-            [Series("Succeeded", "good", succeeded), Series("Failed", "bad", failed)],
-            formats.number,
-        ),
-        line_chart(
-            names,
-            [
-                Series(
-                    "95 of 100 within",
-                    "other",
-                    [_milliseconds_of_share(column, _MOST) for column in columns],
-                ),
-                Series(
-                    "Half within",
-                    "main",
-                    [_milliseconds_of_share(column, _MEDIAN) for column in columns],
-                ),
-            ],
-            _milliseconds_text,
-        ),
+        stacked_bars(names, numbers, formats.number),
+        line_chart(names, times, _milliseconds_text),
         sum(succeeded),
         sum(failed),
     )
@@ -108,8 +95,6 @@ def _column_name(moment: datetime, width: timedelta) -> str:
 
 
 def _milliseconds_text(value: float) -> str:
-    return (
-        f"{formats.number(value)} ms"
-        if value < 1000
-        else f"{formats.number(value / 1000, 3, trim=True)} s"
-    )
+    if value < 1000:
+        return f"{formats.number(value)} ms"
+    return f"{formats.number(value / 1000, 3, trim=True)} s"
