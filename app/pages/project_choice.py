@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
@@ -72,6 +72,26 @@ def find_projects(
     query = project_query(**values | {"per_page": most})
     records, total = list_projects(account_id, query, boundaries=False)
     return list(records), total, ""
+
+
+class OfferedProjects(NamedTuple):
+    """Projects to choose from: the chosen ones by id, others that a search finds, and the number of
+    those that are not listed. ``problem``: with the search; empty: none."""
+
+    chosen: dict[str, Record]
+    others: list[Record]
+    more: int
+    problem: str
+
+
+def offer_projects(
+    account_id: str, search: str, chosen_ids: Iterable[str], most: int
+) -> OfferedProjects:
+    """Return the projects with these ids, and the first ``most`` that a search finds."""
+    chosen = projects_by_id(account_id, chosen_ids)
+    matches, total, problem = find_projects(account_id, search.strip(), most)
+    others = [project for project in matches if project["id"] not in chosen]
+    return OfferedProjects(chosen, others, total - len(matches), problem)
 
 
 def projects_by_id(account_id: str, ids: Iterable[str]) -> dict[str, Record]:

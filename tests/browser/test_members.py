@@ -49,7 +49,7 @@ def save_times(visitor: Visitor) -> str:
     """Save the zone and the locale. Returns the time that the page then shows."""
     with visitor.page.expect_navigation():
         visitor.page.locator("[action='/profile/times'] button:not([type])").click()
-    return visitor.page.locator("#formats ~ p time[title]").inner_text()  # is complete
+    return visitor.page.locator("#formats-title ~ p time[title]").inner_text()  # is complete
 
 
 def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from flask import Response, current_app, make_response, redirect, request
 
@@ -53,8 +53,8 @@ def assets(principal: Principal) -> Response:
     return page(
         "assets/assets.html",
         **values,
-        types=known_words(account_id, "type"),
-        statuses=known_words(account_id, "status"),
+        types=_word_choices(account_id, filters, "type"),
+        statuses=_word_choices(account_id, filters, "status"),
         sorts={name: words for name, (words, _, _) in SORTS.items()},
         changed=CHANGED,
     )
@@ -103,6 +103,14 @@ def export(principal: Principal) -> Response:
         if plots:
             return redirect_to(address_of(principal, plots))
     return export_response(requested, principal.account_name)
+
+
+def _word_choices(
+    account_id: str, filters: AssetFilters, field: Literal["type", "status"]
+) -> dict[str, str]:
+    """Return the labels of the types or statuses in use, with that of the filter."""
+    words = [*known_words(account_id, field), *filter(None, [filters.typed.get(field)])]
+    return {word: word.replace("_", " ").capitalize() for word in words}
 
 
 def _list_assets(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:

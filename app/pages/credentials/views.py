@@ -18,7 +18,7 @@ from app.pages.credentials.command import first_command
 from app.pages.credentials.forms import LIVES, SCOPES, CredentialDraft
 from app.pages.credentials.kinds import API_KEYS, SERVICE_TOKENS, CredentialKind
 from app.pages.credentials.listing import REQUEST_DAYS, credentials_of
-from app.pages.project_choice import find_projects, projects_by_id
+from app.pages.project_choice import offer_projects, projects_by_id
 from app.pages.second_factor.step_up import ask_again
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.policy.request_limits import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
@@ -123,12 +123,10 @@ def _project_choices(
 ) -> dict[str, Any]:
     """Return the chosen projects, and others that match the search, as variables of templates."""
     ids = values.getlist("project_ids") if chosen_ids is None else chosen_ids
-    chosen = projects_by_id(principal.account_id, ids[:PROJECTS_OF_CREDENTIAL])
     search = values.get("search", "").strip()
-    matches, total, problem = find_projects(principal.account_id, search, _OTHER_PROJECTS)
-    others = [project for project in matches if project["id"] not in chosen]
-    more = total - len(matches)
-    return {"chosen": chosen, "others": others, "more": more, "search": search, "wrong": problem}
+    ids = ids[:PROJECTS_OF_CREDENTIAL]
+    offered = offer_projects(principal.account_id, search, ids, _OTHER_PROJECTS)
+    return {"offered": offered, "search": search}
 
 
 def _pages_of(kind: CredentialKind) -> PageBlueprint:

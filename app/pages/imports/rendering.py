@@ -21,7 +21,7 @@ from app.imports.features.geometries import NO_POINT
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import list_address
 from app.pages.imports import settings_form, words
-from app.pages.project_choice import find_projects, projects_by_id
+from app.pages.project_choice import OfferedProjects, offer_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
@@ -132,13 +132,11 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
     texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
     if error is not None:
         draft.show(error)
-    projects, total = _project_choices(principal.account_id, texts["search"], texts["project_id"])
     return form_page(
         "imports/new.html",
         draft,
         error.status if error else None,
-        projects=projects,
-        more=total - _PROJECT_CHOICES,
+        offered=_offered(principal, texts["search"], texts["project_id"]),
         most=_most_bytes(),
         size=byte_size(_most_bytes()),
         limits=words.limits(_most_bytes()),
@@ -148,9 +146,7 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
 def project_options(principal: Principal) -> Response:
     """The options of the menu of projects that a search finds."""
     search, chosen = request.args.get("search", ""), request.args.get("project_id")
-    projects, total = _project_choices(principal.account_id, search, chosen)
-    more = total - _PROJECT_CHOICES
-    return page("imports/options.html", projects=projects, chosen=chosen, more=more)
+    return page("imports/options.html", offered=_offered(principal, search, chosen))
 
 
 def import_page(
@@ -173,9 +169,6 @@ def import_page(
     if any(item["bbox"] for each in record["questions"] for item in (each, *each["options"])):
         near = [(round(x, 3), round(y, 3)) for x, y in project_places(principal.account_id)]
     search, systems_text = request.args.get("search", ""), request.args.get("systems")
-    choosable, number = (
-        _project_choices(principal.account_id, search, None) if asks_project else ([], 0)
-    )
     values = {
         "record": record,
         "error": error,
@@ -189,8 +182,7 @@ def import_page(
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),
         "has_no_points": words.has_fault(record, NO_POINT),
-        "choices": choosable,
-        "more": number - _PROJECT_CHOICES,
+        "offered": _offered(principal, search, None) if asks_project else None,
         "search": search,
         "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
@@ -247,13 +239,7 @@ def _project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]
     return {project_id: record["name"] for project_id, record in projects.items()}
 
 
-def _project_choices(
-    account_id: str, search: str, chosen: str | None
-) -> tuple[list[tuple[str, str]], int]:
-    """The ids and names of the first projects that a search finds, with the chosen one, and the
-    number of all that it finds."""
-    records, total, _ = find_projects(account_id, search.strip(), _PROJECT_CHOICES)
-    choices = [(record["id"], record["name"]) for record in records]
-    if chosen and chosen not in dict(choices):
-        choices = [*_project_names(account_id, [chosen]).items(), *choices]
-    return choices, total
+def _offered(principal: Principal, search: str, chosen: str | None) -> OfferedProjects:
+    """The projects of a menu."""
+    ids = filter(None, [chosen])
+    return offer_projects(principal.account_id, search, ids, _PROJECT_CHOICES)

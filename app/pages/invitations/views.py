@@ -19,7 +19,7 @@ from app.db.transactions import transaction
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
 from app.site.form_fields import NameSchema, NewPassword
-from app.site.forms import count_post, form_page, sent_draft
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
 from app.site.signed_in import current_person, signed_in
@@ -42,7 +42,7 @@ def join(token: str) -> Any:
         return _ended_invitation_page()
     if person is not None and person.user_id == invitation.user_id:
         if request.method == "GET":
-            return page("invitations/join.html", invitation=invitation)
+            return form_page("invitations/join.html", Draft(), invitation=invitation)
         count_post()
         return _join_account(token, invitation, person.session_id)
     if person is not None or invitation.is_registered or not instance().password_sign_in:
@@ -52,7 +52,7 @@ def join(token: str) -> Any:
     draft = sent_draft(schema)
     if not draft.values:
         values = {"invitation": invitation, "path": request.path}
-        return form_page("invitations/join_new.html", draft, **values)
+        return form_page("invitations/join.html", draft, **values)
     return _join_new(token, invitation, **draft.values)
 
 

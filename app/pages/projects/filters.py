@@ -67,11 +67,11 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     return ProjectFilters(typed, chosen, parameters, loaded, problems)
 
 
-def status_choices(account_id: str) -> list[tuple[str, str]]:
+def status_choices(account_id: str) -> dict[str, str]:
     """Return the choices of the menu of statuses, each with the number of projects."""
     counts = read_counters(account_id)
-    choices = [
-        (name, f"{name.capitalize()} ({formats.number(count_with_status(counts, name))})")
+    choices = {
+        name: f"{name.capitalize()} ({formats.number(count_with_status(counts, name))})"
         for name in PROJECT_STATUSES
-    ]
-    return [*choices, (ANY, f"Any status ({formats.number(project_total(counts))})")]
+    }
+    return choices | {ANY: f"Any status ({formats.number(project_total(counts))})"}

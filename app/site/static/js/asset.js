@@ -3,7 +3,7 @@
 import { assetMarker } from "./map/asset_marker.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { loadBoundary } from "./map/boundary.js";
-import { toast } from "./toasts.js";
+import { showLayers } from "./map/view.js";
 
 const { L } = window;
 const element = document.getElementById("map");
@@ -13,20 +13,17 @@ async function start() {
   const here = [place[1], place[0]];
   const map = createMap(element);
   map.setView(here, 14, { animate: false });
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   const sign = document.querySelector(".asset-status .status-sign");
   const marker = assetMarker(place, sign, name, { keyboard: false }).addTo(map);
   const shown = L.featureGroup([marker]);
-  mapButton(map, {
-    icon: "trees",
-    label: "Show the whole project",
-    run: () => map.fitBounds(shown.getBounds(), { padding: [24, 24], maxZoom: 17, animate: false }),
-  });
+  const fit = () => showLayers(map, shown);
+  mapButton(map, { icon: "trees", label: "Show the whole project", run: fit });
   mapButton(map, { icon: "map-pin", label: "Show the asset", run: () => map.setView(here, 16, { animate: false }) });
   const boundary = await loadBoundary(project);
   if (!boundary) return;
   boundary.addTo(map).addTo(shown);
-  map.fitBounds(shown.getBounds(), { padding: [24, 24], maxZoom: 17, animate: false });
+  fit();
 }
 
 if (element && L) start();

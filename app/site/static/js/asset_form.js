@@ -1,10 +1,11 @@
 // The form of an asset: its place is clicked or dragged on the map, or typed.
 
 import { fieldsOf, fillIn, KeptWork, offerRows } from "./editor/kept_work.js";
-import { createMap, mapButton, positionButton } from "./map/map.js";
+import { createMap, mapButton, NO_POSITION, positionButton } from "./map/map.js";
 import { findPlaces, placeButton } from "./map/places.js";
 import { loadBoundary } from "./map/boundary.js";
 import { covers } from "./map/shapes.js";
+import { showLayers } from "./map/view.js";
 import { toast } from "./toasts.js";
 import { keepToSend, keyInAddress, sendKept, show, takeRefused } from "./waiting.js";
 
@@ -18,7 +19,7 @@ const kept = new KeptWork(document.documentElement.dataset.owner, `asset ${form?
 function start() {
   const map = createMap(element);
   placeButton(map);
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   let marker = null;
   let boundary = null;
   let asked = null; // the request for what the fields say
@@ -72,7 +73,7 @@ function start() {
     if (number !== shown) return;
     boundary = loaded?.addTo(map) ?? null;
     const place = await typed();
-    if (boundary) map.fitBounds(boundary.getBounds(), { padding: [24, 24], maxZoom: 16, animate: false });
+    if (boundary) showLayers(map, boundary, 16);
     if (place && !map.getBounds().contains(place)) goTo(place);
   };
 
@@ -84,11 +85,7 @@ function start() {
       if (place && !map.getBounds().contains(place)) goTo(place);
     });
   }
-  mapButton(map, {
-    icon: "trees",
-    label: "Show the whole project",
-    run: () => boundary && map.fitBounds(boundary.getBounds(), { padding: [24, 24], animate: false }),
-  });
+  mapButton(map, { icon: "trees", label: "Show the whole project", run: () => boundary && showLayers(map, boundary) });
   followChoice(showProject);
   for (const hidden of form.querySelectorAll("[data-with-map]")) hidden.hidden = false;
   document.getElementById("clear-place").addEventListener("click", () => {
@@ -129,7 +126,7 @@ function showOwnPosition(choose) {
   button.addEventListener("click", () =>
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => choose(L.latLng(coords.latitude, coords.longitude)),
-      () => toast("Your position is not available. Allow it in your browser’s settings.", true),
+      () => toast(NO_POSITION, true),
       { enableHighAccuracy: true, timeout: 20_000 },
     ),
   );

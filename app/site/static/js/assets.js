@@ -7,21 +7,19 @@ import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { showSelection } from "./selection.js";
-import { toast } from "./toasts.js";
 
 const { L } = window;
 const element = document.getElementById("map");
 const words = (text) => text.replaceAll("_", " ");
 
 function start() {
-  document.getElementById("legend").hidden = false;
   const map = createMap(element);
   new ProjectsLayer(map, "/projects/map?status=any", () => {}, { isMuted: true }); // below the assets
   const layer = new AssetsLayer(map, results().dataset.map, tellWhatIsLeftOut);
   const ring = overlay(map, "highlighted");
   mapButton(map, { icon: "map-pin", label: "Show all assets", run: () => layer.showAll() });
   placeButton(map);
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   const showPlace = (coordinates) => {
     ring.clearLayers();
     if (coordinates) ring.addData({ type: "Point", coordinates });
@@ -58,19 +56,10 @@ function tellWhatIsLeftOut(collection, error) {
   );
 }
 
-function showSelectAll() {
-  const box = document.getElementById("select-all");
-  if (box) box.hidden = false;
-}
-
 document.addEventListener("change", ({ target }) => {
   if (target.id !== "select-all") return;
   for (const box of results().querySelectorAll("input[name=ids]")) box.checked = target.checked;
   showSelection();
 });
-document.addEventListener("htmx:after:swap", () => {
-  showSelection();
-  showSelectAll();
-});
-showSelectAll();
+document.addEventListener("htmx:after:swap", showSelection);
 if (element && L) start();

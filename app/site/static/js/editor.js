@@ -41,7 +41,7 @@ function start() {
   showNeighbors(map, project);
   mapButton(map, { icon: "trees", label: "Show the whole boundary", run: () => boundary.fit() });
   placeButton(map);
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   map.on("toolchange", showTool);
   byId("tools").hidden = false;
   byId("tools").addEventListener("click", useTool);

@@ -1,6 +1,7 @@
 // The page of plots for the EUDR: lists to select from, and maps of what has to be drawn anew.
 
 import { createMap, mapButton } from "./map/map.js";
+import { showLayers } from "./map/view.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2, interactive: false };
@@ -24,7 +25,7 @@ function drawMap(element) {
     for (const row of group.querySelectorAll("li[data-id]")) row.classList.toggle("chosen", row.dataset.id === id);
     const { layers, fault } = byId.get(id);
     if (fault) map.setView([fault[1], fault[0]], CLOSE, { animate: false });
-    else fit(map, layers);
+    else showLayers(map, layers);
   };
   for (const button of group.querySelectorAll("button[data-show]")) {
     button.hidden = false;
@@ -33,7 +34,7 @@ function drawMap(element) {
       if (matchMedia("(max-width: 60rem)").matches) element.scrollIntoView({ block: "nearest" });
     });
   }
-  mapButton(map, { icon: "layers", label: "Show all of these plots", run: () => fit(map, all) });
+  mapButton(map, { icon: "layers", label: "Show all of these plots", run: () => showLayers(map, all) });
   show(byId.keys().next().value);
 }
 
@@ -41,13 +42,7 @@ function drawRing(ring, className) {
   return L.polygon(ring.map(([longitude, latitude]) => [latitude, longitude]), { ...STYLE, className });
 }
 
-function fit(map, layers) {
-  const bounds = layers.getBounds();
-  if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
-}
-
 for (const button of document.querySelectorAll(".eudr-group [data-select]")) {
-  button.hidden = false;
   button.addEventListener("click", () => {
     const boxes = [...button.closest(".eudr-group").querySelectorAll("[name=ids]")];
     const isEach = boxes.every((box) => box.checked);

@@ -1,6 +1,8 @@
 // The page of an import: its features on a map, which follows the list, and the list the map.
 
+import { load } from "./load.js";
 import { color } from "./map/colors.js";
+import { textElement } from "./map/list_and_map.js";
 import { createMap, mapButton } from "./map/map.js";
 import { showNeighbors } from "./map/neighbors.js";
 import { drawShapes, ShapeLayer } from "./map/shape_layer.js";
@@ -39,7 +41,7 @@ class View {
     this.map.on("mousemove", (event) => {
       const feature = at(event);
       this.map.getContainer().classList.toggle("over-shape", Boolean(feature));
-      if (feature) tip.setContent(text(feature.properties.name)).setLatLng(event.latlng).openOn(this.map);
+      if (feature) tip.setContent(textElement("span", feature.properties.name)).setLatLng(event.latlng).openOn(this.map);
       else this.map.closeTooltip(tip);
     });
     this.map.on("click", (event) => {
@@ -54,7 +56,7 @@ class View {
     if (!address || address === this.address) return;
     this.address = address;
     try {
-      const collection = await read(address);
+      const collection = await load(address);
       if (address === this.address) this.draw(collection);
       await this.loadAll(features.dataset.all);
     } catch (error) {
@@ -70,7 +72,7 @@ class View {
     const features = [];
     let [next, missing, drawn] = [0, 0, 0];
     while (next !== null) {
-      const piece = await read(address.replace(/after=0$/, `after=${next}`));
+      const piece = await load(address.replace(/after=0$/, `after=${next}`));
       if (address !== this.allAddress) return;
       features.push(...piece.features);
       [next, missing] = [piece.next, missing + piece.left_out];
@@ -111,7 +113,8 @@ class View {
 
   add({ number, name, part, message }, layer) {
     this.layers.set(number, [...(this.layers.get(number) ?? []), layer]);
-    layer.bindTooltip(text(part === "former" ? `${name}: former boundary` : message ? `${name}: ${message}` : name), { sticky: true });
+    const words = part === "former" ? `${name}: former boundary` : message ? `${name}: ${message}` : name;
+    layer.bindTooltip(textElement("span", words), { sticky: true });
     layer.on("click", () => choose(number, true));
     // A shape with a tooltip would be a stop of the Tab key; the list has all features.
     layer.on("add", () => layer.getElement().setAttribute("tabindex", "-1"));
@@ -153,12 +156,6 @@ class View {
 }
 
 const extent = ({ box: [west, south, east, north] }) => (east - west) * (north - south);
-
-async function read(address) {
-  const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
-  if (!response.ok) throw new Error((await response.json()).error.message);
-  return response.json();
-}
 
 /** Show a feature in the list and on the map; if it is on another page of the list, on that. */
 function open(number) {
@@ -235,20 +232,11 @@ function drawPlaces(element) {
   for (const { label, bbox: [west, south, east, north] } of JSON.parse(element.dataset.places)) {
     const bounds = [[south, west], [north, east < west ? east + 360 : east]];
     L.rectangle(bounds, { className: "option-place", interactive: false }).addTo(places);
-    const number = document.createElement("span");
-    number.className = "place-number";
-    number.textContent = label;
+    const number = Object.assign(textElement("span", label), { className: "place-number" });
     const icon = L.divIcon({ html: number, className: "", iconSize: null });
     L.marker(L.latLngBounds(bounds).getCenter(), { icon, interactive: false, keyboard: false }).addTo(places);
   }
   map.fitBounds(places.getBounds(), { padding: [28, 28], maxZoom: 7, animate: false });
-}
-
-function text(content) {
-  const box = document.createElement("span");
-  box.dir = "auto";
-  box.textContent = content;
-  return box;
 }
 
 /** Make the map anew where the page has another one, and load what the list shows. */

@@ -7,8 +7,9 @@ import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
+import { textElement } from "./map/list_and_map.js";
 import { showNeighbors } from "./map/neighbors.js";
-import { linkView } from "./map/view.js";
+import { linkView, showLayers } from "./map/view.js";
 import { toast } from "./toasts.js";
 
 const { L } = window;
@@ -18,16 +19,13 @@ const project = document.querySelector("[data-project]").dataset.project;
 async function start() {
   const map = createMap(element);
   placeButton(map);
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   const shown = L.featureGroup().addTo(map);
   const assets = addAssets(map);
-  const fit = (group) => {
-    const bounds = group.getBounds();
-    if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
-  };
-  mapButton(map, { icon: "trees", label: "Show the whole project", run: () => fit(L.featureGroup([shown, assets])) });
+  const fit = () => showLayers(map, L.featureGroup([shown, assets]));
+  mapButton(map, { icon: "trees", label: "Show the whole project", run: fit });
   (await loadBoundary(project, true))?.addTo(shown);
-  fit(L.featureGroup([shown, assets]));
+  fit();
   showNeighbors(map, project, false, true);
   for (const button of document.querySelectorAll("[data-show-boundary]")) {
     button.hidden = false;
@@ -39,10 +37,7 @@ function addAssets(map) {
   const markers = [];
   const group = L.featureGroup().addTo(map);
   for (const { id, name, url, place } of JSON.parse(document.getElementById("asset-places").textContent)) {
-    const link = document.createElement("a");
-    link.href = url;
-    link.dir = "auto";
-    link.textContent = name;
+    const link = Object.assign(textElement("a", name), { href: url });
     const row = document.querySelector(`[data-asset="${id}"]`);
     const marker = assetMarker(place, row.querySelector(".status-sign"), name).bindPopup(link);
     markers.push(marker.addTo(group));

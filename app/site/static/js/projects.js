@@ -9,7 +9,6 @@ import { ProjectsLayer } from "./map/projects_layer.js";
 import { whereItLies } from "./map/where.js";
 import { showBox } from "./map/view.js";
 import { showSelection } from "./selection.js";
-import { toast } from "./toasts.js";
 
 const { L } = window;
 const element = document.getElementById("map");
@@ -24,7 +23,7 @@ function start() {
   const highlight = overlay(map, "highlighted");
   mapButton(map, { icon: "trees", label: "Show all projects", run: () => layer.showAll() });
   placeButton(map);
-  positionButton(map, (message) => toast(message, true));
+  positionButton(map);
   const show = (feature) => {
     highlight.clearLayers();
     if (feature) highlight.addData(feature);

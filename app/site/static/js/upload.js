@@ -118,6 +118,5 @@ zone.addEventListener("drop", (event) => {
     checkFile();
   }
 });
-part("file-hint").hidden = false;
 showKind();
 if (input.files.length) checkFile();

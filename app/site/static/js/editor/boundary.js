@@ -1,5 +1,7 @@
 // The boundary that is being drawn: its parts on the map, the tools that change them, undo and redo.
 
+import { showLayers } from "../map/view.js";
+
 const { L } = window;
 const STYLE = { className: "drawn" };
 // Geoman shows the corners near the pointer only, so that large boundaries stay quick.
@@ -113,8 +115,7 @@ export class Boundary {
   }
 
   fit() {
-    const bounds = this.parts.getBounds();
-    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 17, animate: false });
+    showLayers(this.map, this.parts);
   }
 
   _step(from, to) {

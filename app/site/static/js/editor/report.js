@@ -14,6 +14,12 @@ const element = (name, text, className = "") => {
   return made;
 };
 
+const button = (text, className, run) => {
+  const made = Object.assign(element("button", text, className), { type: "button" });
+  made.addEventListener("click", run);
+  return made;
+};
+
 // What warnings are called, one and several.
 const WARNINGS = {
   spike: ["spike", "spikes"],
@@ -124,13 +130,11 @@ export class Report {
     box.dataset.question = "new";
     const actions = element("p", "", "actions");
     const offer = (text, run) => {
-      const button = element("button", text, "small plain");
-      button.type = "button";
-      button.addEventListener("click", () => {
+      const answer = () => {
         run();
         document.getElementById("report").focus();
-      });
-      actions.append(button);
+      };
+      actions.append(button(text, "small plain", answer));
     };
     box.append(element("p", question.message));
     if (question.swapped) {
@@ -158,13 +162,11 @@ export class Report {
     item.append(" ", element("span", degrees(...place, 5), "quiet numbers"));
     const mark = L.circleMarker(place, { radius: 9, className: "fault", pmIgnore: true, snapIgnore: true });
     mark.bindTooltip(element("span", sentence(message))).addTo(this.faults);
-    const button = element("button", "Show it", "link");
-    button.type = "button";
-    button.addEventListener("click", () => {
+    const show = () => {
       this.map.setView(place, Math.min(this.map.getZoom() + 2, 18), { animate: false });
       mark.openTooltip();
-    });
-    item.append(" ", button);
+    };
+    item.append(" ", button("Show it", "link", show));
     return item;
   }
 
@@ -175,10 +177,7 @@ export class Report {
       if (!found.length) return [];
       const line = element("p", `${found.length} ${found.length > 1 ? several : one} `, "quiet");
       if (!found[0].coordinates) return [line]; // of the whole boundary
-      const button = element("button", "Show", "link");
-      button.type = "button";
-      button.addEventListener("click", () => this._mark(found));
-      line.append(button);
+      line.append(button("Show", "link", () => this._mark(found)));
       return [line];
     });
   }

@@ -1,5 +1,6 @@
 // Features on a map, loaded for what the map shows.
 
+import { load } from "../load.js";
 import { ShapeLayer } from "./shape_layer.js";
 import { boxOfView, showBox } from "./view.js";
 
@@ -34,19 +35,13 @@ export class LoadedLayer extends ShapeLayer {
     const address = new URL(this.address, location.href);
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
     try {
-      const response = await fetch(address, {
-        signal: this.request.signal,
-        headers: { "X-Requested-With": "fetch" },
-      });
-      if (!response.ok) throw new Error((await response.json()).error.message);
-      const collection = await response.json();
+      const collection = await load(address, this.request.signal);
       this.show(collection);
       this.tiles.whenPainted(() => performance.mark("features-drawn")); // for bench/pages.py
       this.onLoad(collection, null);
       return collection;
     } catch (error) {
-      if (error.name === "AbortError") return null;
-      this.onLoad(null, error);
+      if (error.name !== "AbortError") this.onLoad(null, error);
       return null;
     }
   }

@@ -1,9 +1,11 @@
 // A map as all pages have it: backgrounds, scale, coordinates, the reader's position.
 
 import { degrees, length } from "../formats.js";
+import { toast } from "../toasts.js";
 import { addBackgrounds } from "./backgrounds.js";
 
 const { L } = window;
+export const NO_POSITION = "Your position is not available. Allow it in your browser’s settings.";
 
 /** Make the map of an element with data-layers (app/site/templates/live_map.html). */
 export function createMap(element) {
@@ -51,13 +53,13 @@ export function mapButton(map, { icon, label, position = "topleft", run }) {
 }
 
 /** A button that shows where the reader is. */
-export function positionButton(map, onProblem) {
+export function positionButton(map) {
   let marker = null;
   map.on("locationfound", ({ latlng, accuracy }) => {
     marker?.remove();
     marker = L.circle(latlng, { radius: accuracy, className: "my-position" }).addTo(map);
   });
-  map.on("locationerror", () => onProblem("Your position is not available. Allow it in your browser’s settings."));
+  map.on("locationerror", () => toast(NO_POSITION, true));
   mapButton(map, {
     icon: "locate-fixed",
     label: "Show my position",

@@ -18,6 +18,12 @@ export function showBox(map, [west, south, east, north], maxZoom = 14) {
   map.fitBounds(bounds, { paddingTopLeft: [56, 48], paddingBottomRight: [24, 40], maxZoom, animate: false });
 }
 
+/** Show layers whole, if there are any. */
+export function showLayers(map, layers, maxZoom = 17) {
+  const bounds = layers.getBounds();
+  if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom, animate: false });
+}
+
 /** Make places of GeoJSON positions, in the copy of the world that a map shows. */
 export const placesOn =
   (map) =>
