@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -26,17 +25,14 @@ _FIELD: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # as b
 def init_app(app: Flask) -> None:
     """Register the filters of templates; ``js/formats.js`` has functions of the same names, but for
     ``km``, as Jinja has a filter ``length``."""
-    names = ("number", "percent", "bytes", "degrees", "degree", "sentence")
-    written = {name: _as_reader_writes(name) for name in names} | {
-        "km": _as_reader_writes("length"),
-        "pluralize": pluralize,
-        "area": area_element,
-        "date": day_text,
-        "moment": moment,
-        "time": time_element,
-    }
-    for name, write in written.items():
-        app.add_template_filter(_for_each_reader(write), name)
+    for name in ("number", "percent", "bytes", "degrees", "degree", "sentence"):
+        app.add_template_filter(_as_reader_writes(name), name)
+    app.add_template_filter(_as_reader_writes("length"), "km")
+    app.add_template_filter(pluralize)
+    app.add_template_filter(area_element, "area")
+    app.add_template_filter(day_text, "date")
+    app.add_template_filter(moment, "moment")
+    app.add_template_filter(time_element, "time")
     app.add_template_filter(describe_duration, "span")
 
 
@@ -160,13 +156,9 @@ def time_field_text(moment: datetime | None) -> str:
 
 
 def _as_reader_writes(name: str) -> Any:
-    return lambda *values, **options: getattr(reader(), name)(*values, **options)
-
-
-def _for_each_reader(write: Callable[..., str]) -> Any:
-    """Return the filter of ``write``. As it takes the context, Jinja does not apply it to constants
-    when it compiles a template, which would write them as the first reader does."""
-    return pass_context(lambda _, *values, **options: write(*values, **options))
+    """Return the filter for a method of ``Format``. As it takes the context, Jinja does not apply
+    it to constants when it compiles a template, which would write them as the first reader does."""
+    return pass_context(lambda _, *values, **options: getattr(reader(), name)(*values, **options))
 
 
 def _zone() -> str | None:
