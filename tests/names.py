@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from tests.make import Client, make_project, square
 
 NOT_NAMES: Final = (
@@ -28,11 +29,10 @@ def make_stored(client: Client) -> str:
         "UPDATE users SET name = :name WHERE id = :owner",
     )
     ids = {"id": project["id"], "account": client.account_id, "owner": client.owner_id}
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for statement in statements:
             values = ids | {"name": STORED, "metadata": json.dumps({STORED: [STORED]})}
             used = {name: each for name, each in values.items() if f":{name}" in statement}
             db.session.execute(db.text(statement), used)
-        db.session.commit()
     found: str = project["id"]
     return found

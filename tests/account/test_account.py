@@ -94,7 +94,5 @@ def test_invalid_accounts(
 
 def test_an_unknown_account_or_plan_is_rejected(client: Client) -> None:
     for account_id, plan in (("acct_x", "pro"), (client.account_id, "gold")):
-        with client.app.app_context():
-            with pytest.raises(ValidationFailed):
-                set_plan(account_id, plan)
-            db.session.rollback()
+        with client.app.app_context(), pytest.raises(ValidationFailed):
+            set_plan(account_id, plan)

@@ -13,9 +13,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.account.credentials.service import revoke_credential
 from app.api import idempotency
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import IdempotentResponse
 from app.values import clock
 from app.values.strict_json import loads
@@ -27,6 +27,7 @@ from tests.make import (
     make_key,
     make_project,
     make_service_token,
+    revoke,
 )
 from tests.processor_time import takes_at_most
 
@@ -50,9 +51,7 @@ def _kept(client: Client) -> int:
     """How many answers are kept for the account."""
     with client.app.app_context():
         statement = select(func.count()).where(IdempotentResponse.account_id == client.account_id)
-        number = db.session.execute(statement).scalar_one()
-        db.session.rollback()
-        return number
+        return db.session.execute(statement).scalar_one()
 
 
 def _is_replay(first: TestResponse, second: TestResponse) -> bool:
@@ -159,12 +158,11 @@ def test_what_a_former_release_stored_is_replayed(client: Client, key: Any) -> N
     body = b'{"name": "Wald"}'
     headers = {"Content-Type": "application/json"} | key
     first = client.send("POST", "/v1/projects", data=body, headers=headers)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = db.session.scalars(
             select(IdempotentResponse).where(IdempotentResponse.account_id == client.account_id)
         ).one()
         row.fingerprint = hashlib.sha256(b"POST /v1/projects?\n" + body).hexdigest()
-        db.session.commit()
     assert _is_replay(first, client.send("POST", "/v1/projects", data=body, headers=headers))
 
 
@@ -271,9 +269,7 @@ def test_another_credential_of_the_account_gets_the_same_answer(client: Client, 
 def test_a_revoked_credential_gets_no_answer_again(client: Client, key: Any) -> None:
     revoked = make_key(client)
     assert _create(revoked, key).status_code == 201
-    with client.app.app_context():
-        assert revoke_credential(client.account_id, "api_key", revoked.credential_id or "")
-        db.session.commit()
+    revoke(revoked)
     assert _create(revoked, key).status_code == 401
 
 

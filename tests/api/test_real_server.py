@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.account.credentials.service import revoke_credential
-from app.db.extensions import db
 from tests.api.server import Answer, Server, gunicorn
 from tests.contract import decoded
-from tests.make import make_account, make_key, make_project
+from tests.make import make_account, make_key, make_project, revoke
 from tests.make.compressed import each_coding
 from tests.make.wavy import polygon
 
@@ -168,9 +166,7 @@ def test_a_key_that_is_revoked_elsewhere_is_refused_at_once(server: Server) -> N
     key = make_key(server.client)
     bearer = server._replace(client=key)
     assert bearer.send("GET /v1/projects HTTP/1.1").status == 200
-    with key.app.app_context():
-        assert revoke_credential(key.account_id, "api_key", key.credential_id or "")
-        db.session.commit()
+    revoke(key)
     assert bearer.send("GET /v1/projects HTTP/1.1").status == 401
 
 

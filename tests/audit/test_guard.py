@@ -68,7 +68,6 @@ def test_what_is_rolled_back_leaves_neither(client: Client) -> None:
             target = Target("project", project["id"], project["name"])
             write_entry("project.archived", target, account_id=client.account_id)
             db.session.flush()
-            db.session.rollback()
         assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
     assert found == []
 
@@ -87,12 +86,11 @@ def test_an_entry_that_was_rolled_back_to_a_savepoint_does_not_count(client: Cli
 
 def test_a_change_that_was_rolled_back_to_a_savepoint_needs_no_entry(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting_as(OPERATOR, Via()):
+    with client.app.app_context(), acting_as(OPERATOR, Via()), transaction():
         savepoint = db.session.begin_nested()
         _archive(client, project["id"])
         db.session.flush()
         savepoint.rollback()
-        db.session.commit()
     assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
 
 

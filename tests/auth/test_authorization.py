@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.account.credentials.service import revoke_credential
-from app.db.extensions import db
 from app.security import tokens
-from tests.make import (
-    Client,
-    make_key,
-    make_project,
-    make_service_token,
-    second_app,
-)
+from tests.make import Client, make_key, make_project, make_service_token, revoke, second_app
 
 
 def _with(client: Client, authorization: str) -> int:
@@ -54,7 +46,7 @@ def test_a_change_of_one_character_is_refused_without_the_database(
 
 def test_unknown_and_revoked_tokens_get_the_same_answer(client: Client) -> None:
     revoked = make_key(client)
-    _revoke(revoked)
+    revoke(revoked)
     same = {"X-Request-Id": "same-request"}
     answers = [
         client.nobody().get("/v1/projects", headers=same | {"Authorization": f"Bearer {token}"})
@@ -64,20 +56,13 @@ def test_unknown_and_revoked_tokens_get_the_same_answer(client: Client) -> None:
     assert sorted(answers[0].headers) == sorted(answers[1].headers)
 
 
-def _revoke(client: Client) -> None:
-    kind = "service_token" if (client.token or "").startswith(tokens.SERVICE_TOKEN) else "api_key"
-    with client.app.app_context():
-        assert revoke_credential(client.account_id, kind, client.credential_id or "")
-        db.session.commit()
-
-
 def test_revocation_is_immediate_in_every_process(client: Client) -> None:
     with second_app(client.app) as other:
         for bearer in (make_key(client), make_service_token(client)):
             elsewhere = Client(other, client.account_id, client.owner_id, bearer.token)
             for caller in (bearer, elsewhere):
                 assert caller.get("/v1/projects").status_code == 200
-            _revoke(bearer)
+            revoke(bearer)
             assert elsewhere.get("/v1/projects").status_code == 401
             assert bearer.get("/v1/projects").status_code == 401
     assert client.get("/v1/account").status_code == 200

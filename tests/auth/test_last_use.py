@@ -9,6 +9,7 @@ import pytest
 from app.account.credentials.service import list_credentials
 from app.auth.sessions import start_session
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Session
 from app.values import clock
 from tests.make import Browser, Client, make_key
@@ -50,10 +51,9 @@ def test_each_key_has_its_own(client: Client) -> None:
 def test_a_use_leaves_the_address_of_the_sign_in(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         started = {"address": "203.0.113.7", "browser": "Firefox"}
         token = start_session(client.owner_id, client.account_id, **started)
-        db.session.commit()
     later = clock.now() + timedelta(minutes=2)
     monkeypatch.setattr(clock, "now", lambda: later)
     browser = Browser(client.app)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from app.account.members.service import remove_member
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
@@ -143,9 +143,8 @@ def person(client: Client, who: str) -> str:
     if who == "operator":
         make_operator(client, member.id)
     if not is_member:
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             remove_member(operator_of(client), member.id)
-            db.session.commit()
     return member.id
 
 

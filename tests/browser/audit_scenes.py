@@ -11,6 +11,7 @@ from app.audit.entries import write_entry
 from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Account
 from app.pages.audit_log.sentences import action_groups
 from tests.browser.conftest import Visitor
@@ -72,7 +73,7 @@ def _change_a_boundary(visitor: Visitor) -> str:
 
 def _fill(visitor: Visitor, slug: str) -> None:
     """Write an entry of each action that the log of an account can have."""
-    with visitor.instance.core.app_context():
+    with visitor.instance.core.app_context(), transaction():
         account_id = db.session.scalars(select(Account.id).where(Account.slug == slug)).one()
         for place, action in enumerate(
             action for labels in action_groups().values() for action in labels
@@ -87,7 +88,6 @@ def _fill(visitor: Visitor, slug: str) -> None:
                     changes=_changes(place),
                     refused=action.endswith("refused"),
                 )
-        db.session.commit()
 
 
 def _changes(place: int) -> dict[str, object] | None:

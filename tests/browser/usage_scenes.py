@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from app.account.credentials.service import create_credential
 from app.account.service import set_plan
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Account, AccountUsage, CredentialRequest, RequestCount
 from app.values import clock
 from tests.browser.conftest import Visitor
@@ -39,7 +40,7 @@ def usage(visitor: Visitor) -> Iterator[Scene]:
 def fill(visitor: Visitor, slug: str) -> str:
     """Give an account many keys that made requests, and usage beyond its limits. Returns the id of
     the key with the worst name."""
-    with visitor.instance.core.app_context():
+    with visitor.instance.core.app_context(), transaction():
         account_id = db.session.scalars(select(Account.id).where(Account.slug == slug)).one()
         ids = [_key(account_id, number) for number in range(_KEYS)]
         days = [clock.day_of(clock.now() - timedelta(days=ago)) for ago in range(1, _DAYS)]
@@ -55,7 +56,6 @@ def fill(visitor: Visitor, slug: str) -> str:
         db.session.execute(own.values(area_m2=9_500_000, members=3))
         db.session.flush()
         set_plan(account_id, "free")
-        db.session.commit()
     return ids[2]
 
 

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.account.deletion.contents import delete_account
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 from tests.account.deletion.contents import fill, index_rows, rows_of_account
 from tests.account.deletion.support import make_due, run_job, set_deletion
@@ -102,9 +102,8 @@ def test_it_asks_and_names_what_goes(run: Run, client: Client) -> None:
 def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     client = make_account(app)
     make_project(client)
-    with app.app_context():
+    with app.app_context(), transaction():
         next(delete_account(client.account_id))
-        db.session.commit()
     assert client.get("/v1/projects").status_code == 401
     result = run("account", "delete", client.account_id, "--yes")
     assert result.exit_code == 0, result.output
@@ -116,9 +115,8 @@ def test_the_job_deletes_what_a_killed_command_has_left(app: Flask, run: Run) ->
     client = make_account(app)
     make_project(client)
     set_deletion(app, client.account_id, timedelta(days=1))
-    with app.app_context():
+    with app.app_context(), transaction():
         next(delete_account(client.account_id))
-        db.session.commit()
     refused = run("account", "cancel-deletion", client.account_id)
     assert (refused.exit_code, "has begun" in refused.stderr) == (1, True)
     with new_entries(client, INSTANCE) as found:

@@ -16,6 +16,7 @@ from app.cli import canopy
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.db.revisions import current_revision, is_supported, newest_revision
+from app.db.transactions import transaction
 from tests.cli.conftest import Run, runner
 from tests.make.apps import bare_app
 from tests.postgres import PostgresServer
@@ -89,10 +90,9 @@ def test_an_empty_instance_has_no_accounts(empty_app: Flask) -> None:
 
 @pytest.mark.slow
 def test_tables_of_a_version_before_1_0_stay(empty_app: Flask) -> None:
-    with empty_app.app_context():
+    with empty_app.app_context(), transaction():
         upgrade()
         db.session.execute(text("UPDATE alembic_version SET version_num = '0036'"))
-        db.session.commit()
     run = runner(empty_app)
     result = run("account", "list")
     assert (result.exit_code, result.stdout) == (1, "")

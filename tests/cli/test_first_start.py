@@ -13,8 +13,8 @@ from flask import Flask
 
 from app.account.lookup import first_account, list_accounts
 from app.account.service import create_account
-from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.db.transactions import transaction
 from app.demo.first_start import welcome_text
 from app.policy.permissions import PERMISSIONS
 from tests.cli.conftest import runner
@@ -80,9 +80,8 @@ def test_a_first_start_makes_the_demo_and_says_how_to_use_it(migrated: Flask) ->
 
 @pytest.mark.slow
 def test_a_later_start_says_how_to_make_a_key(migrated: Flask) -> None:
-    with migrated.app_context():
+    with migrated.app_context(), transaction():
         create_account(name="Green Woods", owner_email="jo@example.org")
-        db.session.commit()
     text = said(migrated)
     assert migrated.config["SETTINGS"].public_url in text
     command = shlex.split(text.partition("bin/canopy ")[2].splitlines()[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from app.auth.people import find_person
-from app.db.extensions import db
+from app.db.transactions import transaction
 from tests.cli.conftest import Run
 from tests.make import Client, make_member
 
@@ -37,10 +37,9 @@ def test_somebody_who_is_not_here(run: Run) -> None:
 
 def test_an_address_that_is_not_confirmed_is_told(run: Run, client: Client) -> None:
     email = make_member(client).email
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         person = find_person(email)
         assert person is not None
         person.email_verified_at = None
-        db.session.commit()
     assert "email_verified     no" in run("operator", "add", email).output
     run("operator", "remove", email)

@@ -15,6 +15,7 @@ from flask import Flask
 
 from app.db.connections import close_all
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.factory import create_app
 from app.jobs.valkey import connect_valkey
 from app.mail.leases import Contents
@@ -161,13 +162,12 @@ def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(
     client = make_account(app)
     webhook = make_webhook(client)
     client.post(f"/v1/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 5})
-    with app.app_context():
+    with app.app_context(), transaction():
         mail = Mail(
             id="mail_x", kind="k", recipient="jo@example.org", cause="x", turn_of="", attempts=0,
             sealed=Contents({"a": 1}).sealed(), created_at=clock.now(),
         )  # fmt: skip
         db.session.add(mail)
-        db.session.commit()
     former = app.config["SETTINGS"].secret_key
     monkeypatch.setenv("SECRET_KEY_FORMER", former)
     with second_app(app, secret_key=NEW_KEY, secret_key_former=former) as new:
@@ -186,10 +186,9 @@ def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(
 def test_what_neither_key_opens_is_told(start: Start) -> None:
     app = start()
     webhook = make_webhook(make_account(app))
-    with app.app_context():
+    with app.app_context(), transaction():
         row = db.session.get_one(Webhook, webhook["id"])
         row.sealed_secret = row.sealed_secret[:-8] + "AAAAAAA="
-        db.session.commit()
     told = runner(app)("secret-key", "finish")
     assert told.exit_code == 1
     assert "1 in webhooks" in told.output

@@ -6,7 +6,7 @@ import json
 
 from flask import Flask
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.people.single_sign_on.identities import add_identity
 from tests.cli.conftest import Run
 from tests.make import (
@@ -103,9 +103,8 @@ def test_show_has_linked_sign_ins(app: Flask, run: Run) -> None:
     sign_up(app, email)
     person = json.loads(run("user", "show", email, "--json").stdout)
     assert person["sign_ins"] == []
-    with app.app_context():
+    with app.app_context(), transaction():
         add_identity(person["id"], issuer="https://id.example", subject="7", email="jo@id.example")
-        db.session.commit()
     (found,) = json.loads(run("user", "show", email, "--json").stdout)["sign_ins"]
     assert (found["issuer"], found["email"]) == ("https://id.example", "jo@id.example")
     assert "jo@id.example" in run("user", "show", email).stdout

@@ -265,6 +265,5 @@ def test_a_secret_whose_key_is_lost_is_rotated(client: Client, app: Flask) -> No
         with other.app_context():
             sealed = db.session.get_one(Webhook, webhook["id"]).sealed_secret
             assert unseal(sealed) == json.loads(done.stdout)["secret"]
-            db.session.rollback()
     unknown = runner(app)("webhook", "rotate-secret", "wh_0")
     assert (unknown.exit_code, unknown.stderr[:22]) == (1, "Error: There is no web")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.geometry import read_boundary
 from app.models import AccountUsage
 from app.values.folding import fold_text, searchable_text
@@ -36,9 +37,7 @@ def counters(client: Client) -> tuple[int, ...]:
     with client.app.app_context():
         row = db.session.get_one(AccountUsage, client.account_id)
         projects = row.projects_active, row.projects_archived, row.projects_draft
-        found = *projects, row.area_m2, row.members
-        db.session.rollback()
-        return found
+        return *projects, row.area_m2, row.members
 
 
 def usual(client: Client) -> list[str]:
@@ -186,10 +185,9 @@ def test_the_event_of_usage_follows_that_of_the_project(client: Client) -> None:
 def test_counters_are_exact_whatever_came_before(client: Client, project: dict[str, Any]) -> None:
     """One change that was never reported, and counters that somebody overwrote."""
     insert(client, "projects", status="draft")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = db.session.get_one(AccountUsage, client.account_id)
         row.projects_active, row.area_m2, row.members = 77, -5, 9
-        db.session.commit()
     report(client, change(client, "projects", project["id"], name="Forst"))
     area = round(project["area_hectares"] * 10_000)
     assert counters(client) == (1, 0, 1, area, 1)

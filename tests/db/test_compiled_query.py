@@ -41,7 +41,6 @@ def test_every_column_of_every_table(filled: Client, subtests: pytest.Subtests) 
         with subtests.test(name), filled.app.app_context():
             prepared = [tuple(row) for row in CompiledQuery(statement).all()]
             expected = [tuple(row) for row in db.session.execute(statement)]
-            db.session.rollback()
             assert prepared == expected
 
 
@@ -82,7 +81,6 @@ def test_a_moment_is_a_parameter_too(filled: Client) -> None:
     )
     with filled.app.app_context():
         moment = db.session.scalars(select(func.max(Project.created_at))).one()
-        db.session.rollback()
         assert statement.scalar(account_id=filled.account_id, moment=moment) == 2
 
 

@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail.jobs import shorten_mail_waits
 from app.mail.service import queue_mail
 from app.models import Delivery, Mail
@@ -32,9 +33,8 @@ def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def plan(app: Flask, model: type[Delivery | Mail], attempts: int, wait: timedelta) -> None:
     """Plan all rows of a model so far ahead."""
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(update(model).values(attempts=attempts, due_at=clock.now() + wait))
-        db.session.commit()
 
 
 def shorten(app: Flask, model: type[Delivery | Mail]) -> timedelta:
@@ -60,9 +60,8 @@ def test_what_a_killed_worker_has_claimed_is_soon_due_again(client: Client) -> N
 
 
 def test_a_mail_waits_no_longer_than_its_schedule_says(app: Flask) -> None:
-    with app.app_context():
+    with app.app_context(), transaction():
         queue_mail("test", "jo@example.org", cause="test:waiting", values={})
-        db.session.commit()
     plan(app, Mail, 3, MAIL_RETRY_AFTER[2] + timedelta(days=1))
     assert shorten(app, Mail) <= MAIL_RETRY_AFTER[2]
     plan(app, Mail, 6, LEASE + timedelta(days=1))
@@ -71,9 +70,8 @@ def test_a_mail_waits_no_longer_than_its_schedule_says(app: Flask) -> None:
 
 def test_what_is_planned_in_time_stays(client: Client) -> None:
     queue(client, 1, make_webhook(client, events=["invoice.paid"]))
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         queue_mail("test", "jo@example.org", cause="test:in time", values={})
-        db.session.commit()
     for model in (Delivery, Mail):
         plan(client.app, model, 4, RETRY_AFTER[3])
         assert shorten(client.app, model) == RETRY_AFTER[3]

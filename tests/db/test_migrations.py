@@ -160,7 +160,6 @@ def test_formats_of_dates_become_locales_that_write_the_same(empty_app: Flask) -
                 connection.execute(users.insert().values(row | {"date_format": name}))
         run_upgrade(directory=FOLDER)
         found = db.session.scalars(select(User.locale).order_by(User.id)).all()
-        db.session.rollback()
     written = [locale and format_in(locale).moment(noon) for locale in found]
     assert written == list(former.values())
 

@@ -89,7 +89,6 @@ def test_it_works_on_the_tables_of_a_later_version(empty_app: Flask, tmp_path: P
     assert project.status_code == 201
     with empty_app.app_context():
         found = db.session.execute(text("SELECT name FROM projects")).scalars().all()
-        db.session.rollback()
     assert found == ["A"]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.db.extensions import db
 from app.db.search_index import text_values
+from app.db.transactions import transaction
 from app.geometry import Bounds
 from app.models import Account, AccountUsage, Project
 from app.projects.listing import list_projects, project_query
@@ -51,7 +52,7 @@ def make_twin(app: Flask, client: Client, **project: Any) -> str:
     moment = clock.now()
     account_id = new_id("account")[:-3] + client.account_id[-3:]
     times = {"created_at": moment, "updated_at": moment}
-    with app.app_context():
+    with app.app_context(), transaction():
         slug = account_id[5:]
         twin = Account(
             id=account_id, name="Twin", slug=slug, type="organization", plan="free", **times
@@ -62,7 +63,6 @@ def make_twin(app: Flask, client: Client, **project: Any) -> str:
         db.session.add(
             Project(id=new_id("project"), account_id=account_id, slug="a", **times, **project)
         )
-        db.session.commit()
     return account_id
 
 

@@ -12,8 +12,8 @@ import shapely.geometry
 from flask import Flask
 
 from app import demo
-from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, find_demo, make_demo
 from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
 from tests.make import Client
@@ -23,10 +23,9 @@ FOLDER = Path(demo.__file__).parent
 
 @pytest.fixture
 def made(empty_app: Flask) -> tuple[Client, Demo]:
-    with empty_app.app_context():
+    with empty_app.app_context(), transaction():
         upgrade()
         account = make_demo()
-        db.session.commit()
     client = Client(empty_app, account.account_id, account.owner_id, account.api_key)
     return client, account
 

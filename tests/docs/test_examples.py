@@ -15,8 +15,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.db import connections
-from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.db.transactions import transaction
 from app.demo.service import make_demo
 from app.factory import create_app
 from app.values.strict_json import loads
@@ -55,10 +55,9 @@ def demo(tmp_path: Path, valkey_url: str) -> Iterator[Client]:
     """The caller with the key that ``bin/serve`` prints on an empty database."""
     environ = {"INSTANCE_PATH": str(tmp_path), "REDIS_URL": valkey_url, "LOG_LEVEL": "error"}
     app: Flask = create_app(load_settings(environ))
-    with app.app_context():
+    with app.app_context(), transaction():
         upgrade()
         made = make_demo()
-        db.session.commit()
     yield Client(app, made.account_id, made.owner_id, made.api_key)
     with app.app_context():
         connections.close_all()

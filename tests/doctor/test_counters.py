@@ -38,10 +38,9 @@ def _filled(app: Flask) -> Client:
 
 
 def spoil(client: Client, **values: int) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = AccountUsage.account_id == client.account_id
         db.session.execute(update(AccountUsage).where(row).values(values))
-        db.session.commit()
 
 
 def test_each_wrong_counter_is_found(instance: Flask) -> None:
@@ -89,9 +88,8 @@ def test_a_wrong_history_is_found_and_corrected(instance: Flask) -> None:
 def test_a_row_that_lacks_is_made(instance: Flask) -> None:
     client = _filled(instance)
     actual = client.get("/v1/account").json["data"]["usage"]
-    with instance.app_context():
+    with instance.app_context(), transaction():
         db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
-        db.session.commit()
     assert [each.stored for each in corrected(instance)] == [None]
     assert client.get("/v1/account").json["data"]["usage"] == actual
 

@@ -16,14 +16,8 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.doctor.doctor import (
-    OF_DATABASE,
-    OF_HOST,
-    OF_SETTINGS,
-    OF_VALKEY,
-    SKIPPED,
-    run_checks,
-)
+from app.db.transactions import transaction
+from app.doctor.doctor import OF_DATABASE, OF_HOST, OF_SETTINGS, OF_VALKEY, SKIPPED, run_checks
 from app.doctor.findings import Finding, Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
@@ -67,10 +61,9 @@ def problems(findings: Mapping[str, Finding]) -> set[str]:
 
 
 def change(app: Flask, *statements: str) -> None:
-    with app.app_context():
+    with app.app_context(), transaction():
         for statement in statements:
             db.session.execute(text(statement))
-        db.session.commit()
     close(app)
 
 

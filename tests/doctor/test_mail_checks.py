@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.doctor.checks import mail
 from app.doctor.findings import Finding, Status
 from app.models import Mail
@@ -102,9 +103,8 @@ def _add(app: Flask, age: timedelta = timedelta(), **values: Any) -> None:
         "attempts": 1,
         "created_at": clock.now() - age,
     }
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.add(Mail(**row | values))
-        db.session.commit()
 
 
 def test_mails_that_were_sent_are_fine(instance: Flask) -> None:

@@ -82,13 +82,9 @@ def test_an_event_that_the_catalogue_does_not_have_or_of_nobody_is_a_mistake(app
     ]:
         client = make_account(app)
         origin = EventActor(client.account_id, "Account", client.owner_id, "owner@example.org")
-        with app.app_context():
-            with pytest.raises(error):
-                emit_event(kind, dict.fromkeys(subject, "x"), origin, **extra)
-            db.session.rollback()
+        with app.app_context(), pytest.raises(error):
+            emit_event(kind, dict.fromkeys(subject, "x"), origin, **extra)
         assert events(client) == []
     nobody = EventActor(client.account_id, "A")
-    with app.app_context():
-        with pytest.raises(ValueError, match="actor"):
-            emit_event("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
-        db.session.rollback()
+    with app.app_context(), pytest.raises(ValueError, match="actor"):
+        emit_event("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)

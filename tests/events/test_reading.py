@@ -52,7 +52,6 @@ def test_one_is_the_same_to_the_byte(client: Client) -> None:
     with client.app.app_context():
         row = db.session.scalars(rows_of(client.account_id, Event)).one()
         event_id, body = row.id, row.body
-        db.session.rollback()
     answer = client.get(f"{PATH}/{event_id}")
     assert answer.get_data(as_text=True).startswith(f'{{"data":{body},"meta":')
     assert answer.headers["ETag"]

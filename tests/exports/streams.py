@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.geometry import read_boundary
 from app.projects.service import create_project
 from tests.api.server import Server
@@ -25,11 +25,10 @@ from tests.waiting import PATIENCE, wait_for
 def fill(client: Client, *, projects: int, positions: int) -> None:
     """Create so many projects, with boundaries of so many positions."""
     boundary = read_boundary(polygon(positions))
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         owner = acting_for(find_account(client.account_id), first_owner(client.account_id))
         for number in range(projects):
             create_project(owner, name=f"District {number}", geometry=boundary)
-        db.session.commit()
 
 
 def request(server: Server, path: str, client: Client | None = None) -> socket.socket:

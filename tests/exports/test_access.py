@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.account.credentials.service import revoke_credential
 from app.account.deletion.contents import delete_account
 from app.auth.sessions import list_sessions, switch_account
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.downloads import files, responses
 from app.formats.writers import source
 from app.people.instance_operators import remove_operator
@@ -24,6 +24,7 @@ from tests.make import (
     make_member,
     make_operator,
     make_project,
+    revoke,
 )
 from tests.make.oauth import ask_token
 from tests.pages.support import signed_in_browser
@@ -59,10 +60,9 @@ def _ends_early(response: Any, caplog: pytest.LogCaptureFixture) -> None:
 
 def _leave_account(client: Client, user_id: str) -> None:
     """Let somebody look at no account in their browser."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for session in list_sessions(user_id):
             switch_account(session.id, None)
-        db.session.commit()
 
 
 def begun_on_page(browser: Browser, page: str = "/settings", path: str = "/settings/export") -> Any:
@@ -93,9 +93,7 @@ def test_a_revoked_key(
     for _ in range(2):
         make_project(key)
     response = begun(key, path, **{"Accept-Encoding": coding})
-    with client.app.app_context():
-        assert revoke_credential(key.account_id, "api_key", key.credential_id)
-        db.session.commit()
+    revoke(key)
     _ends_early(response, caplog)
 
 
@@ -107,10 +105,9 @@ def test_an_account_that_is_deleted_before_the_next_check(
     for _ in range(2):
         make_project(client)
     response = begun(client, "/v1/exports/projects")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for _ in delete_account(client.account_id):
             db.session.commit()
-        db.session.commit()
     _ends_early(response, caplog)
 
 
@@ -172,7 +169,6 @@ def test_a_person_who_is_no_longer_an_operator(
     user_id = make_operator(client)
     browser = signed_in_browser(client, user_id)
     response = begun_on_page(browser, "/operator/log", "/operator/log/export")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         remove_operator(user_id)
-        db.session.commit()
     _ends_early(response, caplog)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.imports import delivery_backlog
 from app.models import Delivery, Event, Import
 from app.policy.imports import UNTRIED_DELIVERIES
@@ -27,7 +28,7 @@ def queue(client: Client, number: int, **values: Any) -> None:
     """Queue so many deliveries of one event, which are due now."""
     webhook = make_webhook(client, events=["*"])
     make_project(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = select(Event.id).where(Event.account_id == client.account_id)
         common = {
             "account_id": client.account_id,
@@ -41,24 +42,21 @@ def queue(client: Client, number: int, **values: Any) -> None:
         }
         rows = [common | values | {"id": new_id("delivery")} for _ in range(number)]
         db.session.execute(insert(Delivery), rows)
-        db.session.commit()
 
 
 def set_attempts(client: Client, attempts: int) -> None:
     """Let all deliveries of the account have been tried so often."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = update(Delivery).where(Delivery.account_id == client.account_id)
         later = clock.now() + timedelta(seconds=20 * attempts)
         db.session.execute(own.values(attempts=attempts, due_at=later))
-        db.session.commit()
 
 
 def go_on(client: Client, record: dict[str, Any]) -> dict[str, Any]:
     """The import after a worker has come by, later."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = update(Import).where(Import.account_id == client.account_id)
         db.session.execute(own.values(leased_until=clock.now() - timedelta(seconds=1)))
-        db.session.commit()
     work(client)
     return read(client, record["id"])
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from werkzeug.test import TestResponse
 
-from app.account.service import set_plan
-from app.db.extensions import db
 from tests.make import Client
 
 
@@ -18,9 +16,3 @@ def shown(response: TestResponse) -> tuple[int, int]:
 def use_up(client: Client, number: int) -> None:
     for _ in range(number):
         assert client.get("/v1/account").status_code == 200
-
-
-def put_on(client: Client, plan: str) -> None:
-    with client.app.app_context():
-        set_plan(client.account_id, plan)
-        db.session.commit()

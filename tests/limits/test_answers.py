@@ -9,9 +9,8 @@ from typing import Any
 from flask import Flask
 
 from app.db.extensions import db
-from app.limits import request_counts
-from tests.limits.plans import put_on, shown, use_up
-from tests.make import make_account, make_key, second_app
+from tests.limits.plans import shown, use_up
+from tests.make import make_account, make_key, put_on, requests_today, second_app
 
 
 def test_every_answer_shows_its_limit_and_counts(app: Flask, plans_file: Path) -> None:
@@ -32,10 +31,7 @@ def test_every_answer_shows_its_limit_and_counts(app: Flask, plans_file: Path) -
             client = make_account(made, plan="few")
             response = client.send(method, path, **options)
             assert (response.status_code, shown(response)) == (status, (3, 2)), (method, path)
-            with made.app_context():
-                assert (
-                    request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 1
-                )
+            assert requests_today(client) == 1
 
 
 def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> None:
@@ -88,4 +84,3 @@ def test_a_refused_request_does_not_note_the_use_of_its_key(limited: Flask) -> N
     with limited.app_context():
         statement = db.text("SELECT last_used_at FROM credentials WHERE id = :id")
         assert db.session.execute(statement, {"id": fresh.credential_id}).scalar_one() is None
-        db.session.rollback()

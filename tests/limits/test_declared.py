@@ -198,7 +198,6 @@ def _follow_mailed_links(site: Flask) -> None:
     owner.submit("/profile/verify-email")
     with site.app_context():
         of_owner = db.session.get_one(User, client.owner_id).email
-        db.session.rollback()
     owner.get(link_in(mails_to(site, of_owner)[-1]))
     owner.submit()
     make_invited(client, email=(invited := new_email()))

@@ -10,13 +10,12 @@ import pytest
 from flask import Flask
 
 from app.jobs.valkey import valkey
-from app.limits import request_counts
 from app.limits.windows import LimitResult, Window
 from app.policy.plans import PLANS
 from app.usage.jobs import write_counts
 from app.values import clock
-from tests.limits.plans import put_on, shown, use_up
-from tests.make import Client, make_account, make_key, make_service_token
+from tests.limits.plans import shown, use_up
+from tests.make import Client, make_account, make_key, make_service_token, put_on, requests_today
 from tests.waiting import wait_for
 
 
@@ -136,8 +135,7 @@ def test_a_plan_without_limits_has_no_headers_and_counts(limited: Flask) -> None
     response = limited.test_client().get("/v1/account", headers=client.authorization)
     assert response.status_code == 200
     assert not [name for name, _ in response.headers if name.startswith("X-RateLimit")]
-    with limited.app_context():
-        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 1
+    assert requests_today(client) == 1
 
 
 def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
@@ -145,8 +143,7 @@ def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
     use_up(client, 3)
     for _ in range(10):
         assert client.get("/v1/account").status_code == 429
-    with limited.app_context():
-        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 3
+    assert requests_today(client) == 3
 
 
 def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:
@@ -158,14 +155,6 @@ def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:
     assert shown(client.get("/v1/account")) == (4, 0)
     for _ in range(2):
         assert client.get("/v1/account").status_code == 429
-
-
-def test_the_minute_begins_anew_in_a_store_that_forgets(limited: Flask) -> None:
-    client = make_account(limited, plan="few")
-    use_up(client, 3)
-    with limited.app_context():
-        valkey().client.flushall()
-    assert shown(client.get("/v1/account")) == (3, 2)
 
 
 def test_a_window_that_lost_its_end_or_ends_too_late_begins_anew(limited: Flask) -> None:

@@ -9,7 +9,6 @@ import pytest
 from flask import Flask
 
 from app.account.service import create_account, open_account
-from app.db.extensions import db
 from app.policy.plans import PLANS, Plan
 from app.settings.plans import read_plans
 from config import ROOT
@@ -82,4 +81,3 @@ def test_new_accounts_are_on_the_default_plan(app: Flask, tmp_path: Path) -> Non
         created = create_account(name="Default Plan", owner_email=email)
         opened = open_account("Another", created.owner)
         assert (created.account.plan, opened.plan) == ("gold", "gold")
-        db.session.rollback()

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from app.assets.listing import asset_query, scan_assets
 from app.auth.tenant import columns_of
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.lists import scanning
 from app.lists.scanning import KeyedRows
 from app.models import Project
@@ -52,9 +53,8 @@ def _ids(scan: Iterable[list[dict[str, Any]]]) -> list[str]:
 def _set_times(client: Client, time: str) -> None:
     """As a row is that somebody wrote with SQL."""
     statement = text("UPDATE projects SET created_at = :time WHERE account_id = :account_id")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.execute(statement, {"time": time, "account_id": client.account_id})
-        db.session.commit()
 
 
 @pytest.mark.both

@@ -13,6 +13,7 @@ from flask import Flask
 from sqlalchemy import delete, select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail import jobs
 from app.mail.jobs import send_mails
 from app.mail.service import queue_mail
@@ -36,9 +37,8 @@ Connected = Callable[..., tuple[Flask, Inbox]]
 def outbox(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
     """The application with an empty mail queue and without resolvers."""
     monkeypatch.setattr(jobs, "resolve_mail", lambda kind, recipient, values: (kind, values))
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(delete(Mail))
-        db.session.commit()
     return app
 
 
@@ -101,10 +101,9 @@ def queue(
 ) -> None:
     """Queue a mail and commit."""
     values = values or {"name": "Jo", "link": LINK}
-    with app.app_context():
+    with app.app_context(), transaction():
         cause = f"test:{clock.now()}:{recipient}"
         queue_mail(kind, recipient, cause=cause, values=values, account_id=account_id)
-        db.session.commit()
 
 
 def send(app: Flask) -> int:
@@ -118,7 +117,6 @@ def rows(app: Flask, recipient: str = RECIPIENT) -> list[Mail]:
         found = select(Mail).where(Mail.recipient == recipient).order_by(Mail.id)
         rows = list(db.session.scalars(found))
         db.session.expunge_all()
-        db.session.rollback()
         return rows
 
 
@@ -129,11 +127,10 @@ def only_row(app: Flask, recipient: str = RECIPIENT) -> Mail:
 
 def set_row(app: Flask, recipient: str = RECIPIENT, **values: Any) -> None:
     """Change the row of a mail."""
-    with app.app_context():
+    with app.app_context(), transaction():
         row = db.session.scalars(select(Mail).where(Mail.recipient == recipient)).one()
         for name, value in values.items():
             setattr(row, name, value)
-        db.session.commit()
 
 
 def eml_files(app: Flask) -> list[Path]:

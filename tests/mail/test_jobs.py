@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail import jobs
 from app.mail.errors import Delayed, ServerUnavailable, Undeliverable
 from app.mail.jobs import send_mails
@@ -274,14 +275,13 @@ def test_a_worker_with_an_expired_lease_changes_nothing(
     outbox: Flask, advance_clock: AdvanceClock
 ) -> None:
     queue(outbox)
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         late = jobs.lease_mail()
         db.session.commit()
         advance_clock(LEASE)
         assert send_mails() == 1
         assert late is not None
         jobs.mark_failed(late, "late", clock.now())
-        db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
 
@@ -290,7 +290,7 @@ def test_a_mail_sent_after_its_lease_is_not_sent_again(
     outbox: Flask, advance_clock: AdvanceClock
 ) -> None:
     queue(outbox)
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         late = jobs.lease_mail()
         db.session.commit()
         advance_clock(LEASE)
@@ -300,7 +300,6 @@ def test_a_mail_sent_after_its_lease_is_not_sent_again(
         assert other is not None
         jobs.mark_sent(late)
         jobs.mark_failed(other, "not now", clock.now())
-        db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
     assert row.sent_at is not None
@@ -311,9 +310,8 @@ def test_a_leased_mail_is_skipped_until_its_lease_ends(
     outbox: Flask, advance_clock: AdvanceClock
 ) -> None:
     queue(outbox)
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         assert jobs.lease_mail() is not None
-        db.session.commit()
     advance_clock(LEASE - timedelta(seconds=5))
     assert send(outbox) == 0
     advance_clock(timedelta(seconds=5))

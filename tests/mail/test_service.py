@@ -7,6 +7,7 @@ from flask import Flask
 from redis import Redis
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.jobs.queue import MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.mail.jobs import send_mails
@@ -32,21 +33,19 @@ def _woken(app: Flask) -> list[str]:
 @pytest.mark.both
 def test_a_rollback_queues_nothing(outbox: Flask) -> None:
     _woken(outbox)
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         queue_mail("verify_email", RECIPIENT, cause="rolled back", values=VALUES)
         db.session.rollback()
-        db.session.commit()
     assert rows(outbox) == []
     assert _woken(outbox) == []
 
 
 def test_a_commit_wakes_the_job_once(outbox: Flask) -> None:
     _woken(outbox)
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         for number in range(3):
             queue_mail("verify_email", RECIPIENT, cause=f"woken {number}", values=VALUES)
         assert _woken(outbox) == []
-        db.session.commit()
     assert _woken(outbox) == ["send-mails"]
 
 
@@ -71,14 +70,12 @@ def test_a_commit_while_the_job_ends_wakes_another(
 @pytest.mark.both
 def test_each_cause_queues_one_mail(outbox: Flask) -> None:
     for name in ("First", "Second"):
-        with outbox.app_context():
+        with outbox.app_context(), transaction():
             queue_mail("verify_email", RECIPIENT, cause="one", values={"name": name, "link": LINK})
-            db.session.commit()
     assert len(rows(outbox)) == 1
     assert send(outbox) == 1
-    with outbox.app_context():
+    with outbox.app_context(), transaction():
         queue_mail("verify_email", RECIPIENT, cause="one", values=VALUES)
-        db.session.commit()
     assert send(outbox) == 0
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import URL, func, select, update
 
 from app.db.extensions import db
 from app.db.snapshots import database_url, open_snapshot
+from app.db.transactions import transaction
 from app.maintenance.dump import checksum_of
 from app.maintenance.table_codec import table_codecs
 from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
@@ -63,7 +64,7 @@ def fill(app: Flask) -> Client:
     make_asset(client, project["id"], metadata={})
     client.post("/v1/projects", json={"name": "Once"}, headers={"Idempotency-Key": "B a~"})
     client.post("/v1/projects", json={"name": "Twice"}, headers={"Idempotency-Key": "a-b"})
-    with app.app_context():
+    with app.app_context(), transaction():
         is_odd = Project.account_id == client.account_id, Project.id == odd["id"]
         values = {"name": ODD, **search_columns(ODD, None, None)}  # as before names were checked
         db.session.execute(update(Project).where(*is_odd).values(values))
@@ -79,7 +80,6 @@ def fill(app: Flask) -> Client:
             )
         )
         db.session.add(RequestCount(account_id=client.account_id, day="2026-01-31", requests=2**40))
-        db.session.commit()
     return client
 
 
@@ -101,17 +101,15 @@ def add_projects(app: Flask, client: Client, number: int, **values: Any) -> None
         }
         for n in range(number)
     ]
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(Project.__table__.insert(), rows)
         usage = db.session.get_one(AccountUsage, client.account_id)
         usage.projects_active += number
         usage.lists_version += 1
-        db.session.commit()
 
 
 def count(app: Flask, table: Any) -> int:
     """How many rows a table has."""
     with app.app_context():
         number = db.session.execute(select(func.count()).select_from(table)).scalar_one()
-        db.session.rollback()
         return int(number)

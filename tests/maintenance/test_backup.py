@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from app.db.extensions import db
 from app.db.snapshots import open_snapshot
+from app.db.transactions import transaction
 from app.doctor.counters import wrong_counters
 from app.maintenance import MaintenanceError
 from app.maintenance.backup import Backup, back_up
@@ -61,13 +62,12 @@ def test_nulls_of_sql_and_of_json_stay_apart(make_instance: MakeInstance, folder
     make_account(app)
     client = make_account(app)
     statement = "UPDATE credentials SET ip_allowlist = NULL WHERE id = :id"
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(text(statement), {"id": client.credential_id})
         db.session.execute(
             text("UPDATE credentials SET ip_allowlist = 'null' WHERE id <> :id"),
             {"id": client.credential_id},
         )
-        db.session.commit()
     back_up_to(app, folder / "b.zip")
     for kind in DATABASES:
         other = make_instance(kind)
@@ -77,7 +77,6 @@ def test_nulls_of_sql_and_of_json_stay_apart(make_instance: MakeInstance, folder
                 text("SELECT count(*) FROM credentials WHERE ip_allowlist IS NULL")
             )
             assert found.scalar_one() == 1
-            db.session.rollback()
 
 
 @pytest.mark.slow
@@ -215,12 +214,11 @@ def test_tables_of_an_unknown_version_can_be_backed_up_but_not_restored(
     instance = make_instance(kind, lasting=False)
     fill(instance)
     before = checksums(instance)
-    with instance.app_context():
+    with instance.app_context(), transaction():
         db.session.execute(text("ALTER TABLE assets DROP COLUMN metadata"))
         db.session.execute(text("CREATE TABLE olden (id varchar(40) PRIMARY KEY, at float)"))
         db.session.execute(text("INSERT INTO olden VALUES ('a', 1.5)"))
         db.session.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
-        db.session.commit()
     made = back_up_to(instance, folder / "b.zip")
     rows, unchanged = made.manifest.rows(), {"events", "idempotent_answers"}
     assert rows == {name: number for name, (number, _) in before.items()} | {"olden": 1}

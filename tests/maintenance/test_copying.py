@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from app.db.extensions import db
 from app.db.snapshots import exclusive_file, open_snapshot, open_transaction
+from app.db.transactions import transaction
 from app.maintenance import MaintenanceError, copying
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.schema import is_half_copied, require_current
@@ -193,8 +194,7 @@ def test_what_is_written_during_the_copy_is_not_in_it(make_instance: MakeInstanc
 def test_a_text_that_the_target_refuses_is_told(make_instance: MakeInstance) -> None:
     source, target = make_instance("sqlite"), make_instance("postgresql", lasting=False)
     make_account(source)
-    with source.app_context():
+    with source.app_context(), transaction():
         db.session.execute(text("UPDATE accounts SET name = 'a' || char(0) || 'b'"))
-        db.session.commit()
     with pytest.raises(psycopg.DataError, match="NUL"):
         copy(source, target)

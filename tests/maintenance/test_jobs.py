@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import insert, select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Event, IdempotentResponse, Project
 from app.policy.request_limits import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
@@ -50,17 +51,14 @@ def _events(client: Client, ages: dict[str, timedelta]) -> None:
 
 
 def _add(client: Client, model, rows: list[dict]) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.execute(insert(model), rows)
-        db.session.commit()
 
 
 def _left(client: Client, column) -> set[str]:
     with client.app.app_context():
         owner = column.class_.account_id == client.account_id
-        found = set(db.session.scalars(select(column).where(owner)))
-        db.session.rollback()
-        return found
+        return set(db.session.scalars(select(column).where(owner)))
 
 
 def _prune(app: Flask) -> int:
@@ -98,10 +96,9 @@ def test_nothing_else_is_deleted(client: Client, monkeypatch: pytest.MonkeyPatch
 def test_a_repeat_after_pruning_is_a_new_request(client: Client) -> None:
     headers = {"Idempotency-Key": "again"}
     client.post("/v1/projects", json={"name": "First"}, headers=headers)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = db.session.get_one(IdempotentResponse, (client.account_id, "again"))
         row.created_at = clock.now() - timedelta(hours=IDEMPOTENCY_HOURS, minutes=1)
-        db.session.commit()
     _prune(client.app)
     second = client.post("/v1/projects", json={"name": "Second"}, headers=headers)
     assert second.status_code == 201

@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import delete, func, insert, select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import (
     Mail,
     MailedLink,
@@ -41,10 +42,9 @@ _numbers = itertools.count(1)
 def person(app: Flask) -> Client:
     """A person and an account, and nothing that other tests have left to prune."""
     made = make_account(app)
-    with app.app_context():
+    with app.app_context(), transaction():
         for model in (Mail, MailedLink, Session, SignInFailure, SignUp, OAuthApplication):
             db.session.execute(delete(model))
-        db.session.commit()
     return made
 
 
@@ -53,9 +53,8 @@ def _hash() -> str:
 
 
 def _add(client: Client, model: Any, **values: Any) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.execute(insert(model).values(values))
-        db.session.commit()
 
 
 def _left(client: Client, model: Any) -> int:
@@ -63,9 +62,7 @@ def _left(client: Client, model: Any) -> int:
     with client.app.app_context():
         prune()
         delete_tokens()
-        number = db.session.scalars(select(func.count()).select_from(model)).one()
-        db.session.rollback()
-        return number
+        return db.session.scalars(select(func.count()).select_from(model)).one()
 
 
 def _mail(client: Client, age: timedelta, **values: Any) -> None:
@@ -123,7 +120,6 @@ def test_sessions_go_when_they_are_over(person: Client) -> None:
     assert _left(person, Session) == 2
     with person.app.app_context():
         left = set(db.session.scalars(select(Session.id)))
-        db.session.rollback()
     assert not left & {ended, unused_for_long}
 
 

@@ -15,7 +15,7 @@ from app.policy.request_limits import EVENT_DAYS
 from app.values import clock
 from app.values.ids import first_id, new_id
 from tests.maintenance.conftest import prune
-from tests.make import Client, events, make_project
+from tests.make import Client, events, make_attempts, make_project
 from tests.make.webhooks import deliveries, make_log, make_webhook, set_deliveries
 
 pytestmark = pytest.mark.both
@@ -40,9 +40,7 @@ def after(client: Client, monkeypatch: pytest.MonkeyPatch) -> After:
 
 def ids(client: Client, model: type) -> list[str]:
     with client.app.app_context():
-        found = [row.id for row in db.session.scalars(rows_of(client.account_id, model))]
-        db.session.rollback()
-        return found
+        return [row.id for row in db.session.scalars(rows_of(client.account_id, model))]
 
 
 def test_an_event_stays_while_it_is_to_be_sent(client: Client, after: After) -> None:
@@ -66,14 +64,7 @@ def test_entries_of_the_log_are_kept_for_their_days(client: Client, after: After
 
 
 def test_counts_of_attempts_are_kept_for_as_long(client: Client, after: After) -> None:
-    hour = clock.now().replace(minute=0, second=0, microsecond=0)
-    row = AttemptCount(
-        account_id=client.account_id, webhook_id=make_webhook(client)["id"], hour=hour,
-        status="failed", took_ms=0, number=7,
-    )  # fmt: skip
-    with client.app.app_context():
-        db.session.add(row)
-        db.session.commit()
+    make_attempts(client, make_webhook(client)["id"], timedelta(), "failed", 7)
     after(LOG_DAYS - 0.01)
     assert numbers(client) == [7]
     after(LOG_DAYS + 0.1)
@@ -83,9 +74,7 @@ def test_counts_of_attempts_are_kept_for_as_long(client: Client, after: After) -
 def numbers(client: Client) -> list[int]:
     """The counts of attempts of the account."""
     with client.app.app_context():
-        found = [row.number for row in db.session.scalars(rows_of(client.account_id, AttemptCount))]
-        db.session.rollback()
-        return found
+        return [row.number for row in db.session.scalars(rows_of(client.account_id, AttemptCount))]
 
 
 def test_a_deleted_webhook_goes_when_its_log_is_gone(client: Client, after: After) -> None:

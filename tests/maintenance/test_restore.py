@@ -14,6 +14,7 @@ from sqlalchemy import text
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, open_snapshot
+from app.db.transactions import transaction
 from app.maintenance import MaintenanceError
 from app.maintenance import restore as restoring
 from app.maintenance.backup_file import BackupReader
@@ -123,14 +124,13 @@ def test_indexes_that_were_out_of_step_are_right_afterwards(
     app = make_instance("sqlite")
     fill(app)
     back_up_to(app, folder / "b.zip")
-    with app.app_context():
+    with app.app_context(), transaction():
         for statement in (
             "INSERT INTO projects_text(projects_text) VALUES ('delete-all')",
             "DELETE FROM projects_box",
             'INSERT INTO projects_box("row", west, east, south, north) VALUES (1, 0, 1, 0, 1)',
         ):
             db.session.execute(text(statement))
-        db.session.commit()
     with open_snapshot(url_of(app)) as connection:
         assert count_faults(connection) != []
     restore_from(folder / "b.zip", app)

@@ -5,6 +5,9 @@ from tests.make.accounts import (
     make_account,
     make_key,
     make_service_token,
+    put_on,
+    requests_today,
+    revoke,
     use_up_minute,
 )
 from tests.make.apps import second_app
@@ -27,7 +30,7 @@ from tests.make.members import (
 from tests.make.oauth import Application, bearer, grant_tokens, make_application
 from tests.make.resources import make_asset, make_former_boundary, make_project
 from tests.make.together import together
-from tests.make.webhooks import deliveries, make_log, make_replay, make_webhook
+from tests.make.webhooks import deliveries, make_attempts, make_log, make_replay, make_webhook
 
 __all__ = [
     "Application",
@@ -46,6 +49,7 @@ __all__ = [
     "make_account",
     "make_application",
     "make_asset",
+    "make_attempts",
     "make_boundary_entry",
     "make_entry",
     "make_former_boundary",
@@ -65,6 +69,9 @@ __all__ = [
     "new_email",
     "operator_of",
     "point",
+    "put_on",
+    "requests_today",
+    "revoke",
     "second_app",
     "set_password",
     "sign_in",

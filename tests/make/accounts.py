@@ -10,13 +10,15 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.account.credentials.service import create_credential
+from app.account.credentials.service import create_credential, revoke_credential
 from app.account.members.record import name_from_email
-from app.account.service import open_account
-from app.db.extensions import db
+from app.account.service import open_account, set_plan
+from app.db.transactions import transaction
 from app.jobs.valkey import valkey
+from app.limits import request_counts
 from app.models import User
 from app.policy.permissions import PERMISSIONS
+from app.security import tokens
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.folding import fold_text
@@ -79,7 +81,7 @@ def make_account(
     app: Flask, *, plan: str = "enterprise", permissions: Sequence[str] = ("admin",)
 ) -> Client:
     """A new account with an owner, and a client with an API key of it."""
-    with app.app_context():
+    with app.app_context(), transaction():
         email, now = new_email("owner"), clock.now()
         owner = User(
             id=new_id("user"),
@@ -94,8 +96,19 @@ def make_account(
         credential, token = create_credential(
             account.id, kind="api_key", name="test", permissions=permissions
         )
-        db.session.commit()
         return Client(app, account.id, owner.id, token, credential.id)
+
+
+def put_on(client: Client, plan: str) -> None:
+    """Put the account on another plan."""
+    with client.app.app_context(), transaction():
+        set_plan(client.account_id, plan)
+
+
+def requests_today(client: Client) -> int:
+    """How many requests of the account are counted, read without one that would be."""
+    with client.app.app_context():
+        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
 
 
 def use_up_minute(client: Client) -> None:
@@ -121,9 +134,15 @@ def make_service_token(
     return _with_credential(client, "service_token", permissions=permissions, **others)
 
 
+def revoke(client: Client) -> None:
+    """Revoke a caller's key or service token."""
+    kind = "service_token" if (client.token or "").startswith(tokens.SERVICE_TOKEN) else "api_key"
+    with client.app.app_context(), transaction():
+        assert revoke_credential(client.account_id, kind, client.credential_id or "")
+
+
 def _with_credential(client: Client, kind: str, **values: Any) -> Client:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         values = {"name": "test"} | values
         credential, token = create_credential(client.account_id, kind=kind, **values)
-        db.session.commit()
         return Client(client.app, client.account_id, client.owner_id, token, credential.id)

@@ -13,6 +13,7 @@ from app.audit.entries import write_entry
 from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
 from app.values.strict_json import loads
@@ -68,16 +69,14 @@ def make_entry(
         values: of ``app.audit.entries.write_entry``.
     """
     target = target or Target(action.partition(".")[0], None, "Hazel dell")
-    with client.app.app_context(), acting_as(actor, via or Via(ip="203.0.113.7")):
-        made = write_entry(action, target, account_id=client.account_id, **values)
-        db.session.commit()
-    return made
+    with client.app.app_context(), acting_as(actor, via or Via(ip="203.0.113.7")), transaction():
+        return write_entry(action, target, account_id=client.account_id, **values)
 
 
 def make_checkpoint(client: Client, number: int, **columns: Any) -> None:
     """Put in a checkpoint of the account's log, as if its entries had been sealed."""
     values = {"first": 1, "last": 1, "previous_hash": "0" * 64, "hash": f"{number}" * 64}
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.add(
             AuditCheckpoint(
                 account_id=client.account_id,
@@ -88,7 +87,6 @@ def make_checkpoint(client: Client, number: int, **columns: Any) -> None:
                 **values | columns,
             )
         )
-        db.session.commit()
 
 
 def _bodies(app: Flask, *account_ids: str) -> dict[str, str]:
@@ -96,5 +94,4 @@ def _bodies(app: Flask, *account_ids: str) -> dict[str, str]:
     entries = select(AuditEntry.id, AuditEntry.body).where(AuditEntry.account_id.in_(account_ids))
     with app.app_context():
         rows = db.session.execute(entries.order_by(AuditEntry.id)).all()
-        db.session.rollback()
     return {row.id: row.body for row in rows}

@@ -17,6 +17,7 @@ from app.auth.memberships import memberships_of
 from app.auth.people import find_person
 from app.auth.sessions import start_session
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.people.sign_up import create_person
 from app.security.passwords import hash_password
 from app.site.signed_in import sign_in as set_session
@@ -194,9 +195,8 @@ def make_person(
     app: Flask, email: str, *, name: str = "Jo Hazel", account: str = "Hazel Woods"
 ) -> None:
     """A new person who has signed up, and has an account."""
-    with app.app_context():
+    with app.app_context(), transaction():
         _add_person(email, name, account)
-        db.session.commit()
 
 
 def _add_person(email: str, name: str, account: str) -> tuple[str, str]:
@@ -219,7 +219,6 @@ def _person(app: Flask, email: str) -> tuple[str, str | None]:
         assert person is not None
         user_id = person.id
         account_id = next((row.id for row in memberships_of(user_id)), None)
-        db.session.rollback()
         return user_id, account_id
 
 
@@ -233,9 +232,8 @@ def signed_in_browser(
     """
     browser = Browser(app)
     where = {"address": browser.address(), "browser": browser.headers["User-Agent"]}
-    with app.app_context():
+    with app.app_context(), transaction():
         token = start_session(user_id, account_id, confirmed=confirmed, **where)
-        db.session.commit()
     browser.client.set_cookie("canopy_session", token)
     return browser
 

@@ -28,6 +28,7 @@ from app.assets import derived as of_assets
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.db.transactions import transaction
 from app.factory import create_app
 from app.models import AccountUsage
 from app.policy import kinds
@@ -92,7 +93,7 @@ def make_accounts(
     }
     app = create_app(load_settings(environ))
     principals = []
-    with app.app_context():
+    with app.app_context(), transaction():
         upgrade()
         for count in range(number):
             made = create_account(
@@ -106,7 +107,6 @@ def make_accounts(
             )  # fmt: skip
         first = principals[0].account_id
         _, key = create_credential(first, kind="api_key", name="bench", permissions=["admin"])
-        db.session.commit()
     return app, environ, principals, key
 
 
@@ -124,14 +124,13 @@ def fill(
     totals: dict[str, dict[str, int]] = {each.account_id: {} for each in principals}
     rows = _rows(list(totals), size, totals, draw or _boundary)
     first = next(rows)
-    with app.app_context():
+    with app.app_context(), transaction():
         put = _Copy(database_url) if database_url else _Insert(Path(str(db.engine.url.database)))
         put.rows("projects", chain([first], rows))
         put.rows("assets", _assets(principals[0].account_id, first["id"], size // 10))
         for account_id, counted in totals.items():
             own = AccountUsage.account_id == account_id
             db.session.execute(update(AccountUsage).where(own).values(counted))
-        db.session.commit()
     seconds = (datetime.now(UTC) - began).total_seconds()
     return Filled(app, environ, principals, key, first["id"], size, seconds)
 

@@ -15,9 +15,7 @@ def events(client: Client) -> list[dict[str, Any]]:
     """The envelopes of all events of the account, the oldest first."""
     with client.app.app_context():
         rows = db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id))
-        found = [loads(row.body.encode()) for row in rows]
-        db.session.rollback()
-        return found
+        return [loads(row.body.encode()) for row in rows]
 
 
 def event_types(client: Client) -> list[str]:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth import requests, service
 from app.oauth.applications.service import create_application
 from app.policy.permissions import SCOPES
@@ -49,11 +49,10 @@ def make_application(
     name: str = "Map of Woods",
 ) -> Application:
     """A new application that the account of ``client`` registers."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         made, secret = create_application(
             client.account_id, name=name, redirect_uris=redirect_uris, scopes=scopes, public=public
         )
-        db.session.commit()
         return Application(made.id, client.account_id, secret, redirect_uris[0], tuple(scopes))
 
 
@@ -82,10 +81,9 @@ def grant_code(
     app: Flask, application: Application, user_id: str, account_id: str, **fields: str | None
 ) -> str:
     """A code that a person's consent gave; ``fields`` as in ``request_of``."""
-    with app.app_context():
+    with app.app_context(), transaction():
         asked = requests.read_request(urlencode(request_of(application, **fields)).encode())
         url = service.grant_request(asked, user_id, account_id, is_confirmed=True)
-        db.session.commit()
     return parse_qs(urlsplit(url).query)["code"][0]
 
 

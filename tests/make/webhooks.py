@@ -10,7 +10,8 @@ from sqlalchemy import delete
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
-from app.models import Delivery, DeliveryLog, Event, Replay, Webhook
+from app.db.transactions import transaction
+from app.models import AttemptCount, Delivery, DeliveryLog, Event, Replay, Webhook
 from app.values import clock
 from app.values.ids import new_id
 from app.webhooks.deliveries import cancellation
@@ -30,16 +31,15 @@ def make_webhook(client: Client, /, **fields: Any) -> dict[str, Any]:
 def make_webhook_at(client: Client, url: str, **fields: Any) -> dict[str, Any]:
     """A webhook with a URL that the API would refuse."""
     made = make_webhook(client, **fields)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.get_one(Webhook, made["id"]).url = url
-        db.session.commit()
     return made | {"url": url}
 
 
 def make_log(client: Client, webhook_id: str, event_id: str, **columns: Any) -> str:
     """The id of a new entry of a webhook's log, about an attempt that failed unless ``columns`` say
     otherwise."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         event = db.session.scalars(rows_of(client.account_id, Event).where(Event.id == event_id))
         kept, moment = event.one_or_none(), clock.now()
         row = DeliveryLog(
@@ -62,8 +62,20 @@ def make_log(client: Client, webhook_id: str, event_id: str, **columns: Any) -> 
             | columns,
         )
         db.session.add(row)
-        db.session.commit()
         return str(row.id)
+
+
+def make_attempts(
+    client: Client, webhook_id: str, ago: timedelta, status: str, number: int, took_ms: int = 0
+) -> None:
+    """Have so many attempts been counted, in an hour so long ago."""
+    hour = clock.now().replace(minute=0, second=0, microsecond=0) - ago
+    row = AttemptCount(
+        account_id=client.account_id, webhook_id=webhook_id, hour=hour, status=status,
+        took_ms=took_ms, number=number,
+    )  # fmt: skip
+    with client.app.app_context(), transaction():
+        db.session.add(row)
 
 
 def make_replay(client: Client, webhook_id: str, **columns: Any) -> str:
@@ -87,9 +99,8 @@ def make_replay(client: Client, webhook_id: str, **columns: Any) -> str:
         }
         | columns,
     )
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.add(row)
-        db.session.commit()
         return str(row.id)
 
 
@@ -109,25 +120,22 @@ def replays(client: Client) -> list[dict[str, Any]]:
 
 def forget_webhooks(client: Client) -> None:
     """Leave the account without webhooks: an account can have so many."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.execute(delete(Webhook).where(Webhook.account_id == client.account_id))
-        db.session.commit()
 
 
 def end_replays(client: Client, webhook_id: str) -> None:
     """Have the replays of a webhook done."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         cancellation.end_replays(client.account_id, webhook_id)
-        db.session.commit()
 
 
 def set_webhook(client: Client, webhook_id: str, **columns: Any) -> None:
     """Bring a webhook into a state that deliveries would."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         webhook = db.session.get_one(Webhook, webhook_id)
         for name, value in columns.items():
             setattr(webhook, name, value)
-        db.session.commit()
 
 
 def webhook_row(client: Client, webhook_id: str) -> dict[str, Any]:
@@ -141,18 +149,15 @@ def set_deliveries(
     client: Client, webhook_id: str, state: str, *, due_at: datetime | None = None
 ) -> None:
     """Have deliveries of a webhook come to an end, or wait."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = rows_of(client.account_id, Delivery).where(Delivery.webhook_id == webhook_id)
         for row in db.session.scalars(own):
             row.state, row.due_at = state, due_at
-        db.session.commit()
 
 
 def _columns(client: Client, own: Any) -> list[dict[str, Any]]:
     with client.app.app_context():
-        found = [
+        return [
             {column.key: getattr(row, column.key) for column in row.__table__.columns}
             for row in db.session.scalars(own)
         ]
-        db.session.rollback()
-        return found

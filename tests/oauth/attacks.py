@@ -13,7 +13,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.account.members.service import remove_member
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
 from app.oauth.applications.service import delete_application
 from app.policy.oauth import CODE_LIFE
@@ -98,9 +98,8 @@ class Scene:
 
     def done(self, change: Callable[[Scene], object]) -> Scene:
         """The scene after a change in the database."""
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             change(self)
-            db.session.commit()
         return self
 
 

@@ -63,9 +63,7 @@ def assert_error(response: TestResponse, error: str, status: int = 400) -> None:
 def rows(client: Client, statement: str, **values: Any) -> list[Any]:
     """The rows that a statement selects."""
     with client.app.app_context():
-        found = list(db.session.execute(text(statement), values))
-        db.session.rollback()
-        return found
+        return list(db.session.execute(text(statement), values))
 
 
 def second_account(client: Client, stranger: Client) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.permissions import ROLES, SCOPES, expand_permissions
 from app.security import tokens
 from app.values import clock
@@ -37,13 +38,12 @@ def _of(client: Client, application: Application, member: Member, *scopes: str) 
 
 def _change(client: Client, member: Member, role: str | None) -> None:
     """Give a member another role, or remove them."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         operator = operator_of(client)
         if role is None:
             remove_member(operator, member.id)
         else:
             change_role(operator, member.id, role)
-        db.session.commit()
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -135,10 +135,9 @@ def test_a_role_lowered_in_the_database_applies_at_once(
     member = make_member(client, "editor")
     caller = _of(client, application, member)
     project = make_project(caller)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         statement = "UPDATE memberships SET role = 'viewer' WHERE user_id = :id"
         db.session.execute(db.text(statement), {"id": member.id})
-        db.session.commit()
     path = f"/v1/projects/{project['id']}"
     assert caller.get(path).status_code == 200
     assert caller.put(path, json={"name": "B"}).status_code == 403
@@ -235,7 +234,6 @@ def test_a_busy_database_does_not_delay_requests(client: Client, application: Ap
         statement = "UPDATE oauth_authorizations SET last_used_at = NULL WHERE account_id = :id"
         db.session.execute(db.text(statement), {"id": client.account_id})
         assert caller.get("/v1/projects").status_code == 200
-        db.session.rollback()
 
 
 def test_requests_of_a_token_count_for_the_account(

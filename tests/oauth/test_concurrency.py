@@ -8,18 +8,12 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.oauth import REFRESH_GRACE
 from app.values import clock
 from tests.make import Application, Client, together
 from tests.make.oauth import code_form, exchange, refresh
-from tests.oauth.support import (
-    advance_clock,
-    api_status,
-    assert_error,
-    code_of,
-    rows,
-    tokens_of,
-)
+from tests.oauth.support import advance_clock, api_status, assert_error, code_of, rows, tokens_of
 
 TIMES = 8
 
@@ -96,13 +90,12 @@ def test_refreshes_after_the_grace_all_fail_and_revoke_the_family(
 ) -> None:
     form = _refresh_form(client, application)
     won = refresh(client.app, application, form["refresh_token"]).json
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         moment = clock.now() - REFRESH_GRACE
         if client.app.config["SETTINGS"].uses_sqlite:
             moment = clock.format_time(moment)  # type: ignore[assignment]
         statement = "UPDATE oauth_tokens SET used_at = :moment WHERE used_at IS NOT NULL"
         db.session.execute(db.text(statement), {"moment": moment})
-        db.session.commit()
     responses = _send(client, form)
     assert {status for status, _ in responses} == {400}
     assert _family(client) == [True]

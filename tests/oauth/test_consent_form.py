@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from app.account.members.service import remove_member
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth.applications.service import delete_application, update_application
 from app.oauth.requests import CannotRedirect, read_request
 from app.oauth.service import grant_request
@@ -62,9 +63,8 @@ def test_a_person_without_an_account_gets_an_error_page(
     client: Client, application: Application
 ) -> None:
     member = make_member(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         remove_member(operator_of(client), member.id)
-        db.session.commit()
     page = browser_of(client, member.id).get(authorize_url(application))
     assert page.status == 403
     assert "You do not belong to an account" in page.text
@@ -76,10 +76,9 @@ def test_a_member_removed_while_the_page_is_open_cannot_consent(
     member = make_member(client)
     browser = browser_of(client, member.id)
     page = browser.get(authorize_url(application))
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         statement = text("DELETE FROM memberships WHERE user_id = :id")
         db.session.execute(statement, {"id": member.id})
-        db.session.commit()
     assert browser.submit(page.path, press="allow").status == 403
 
 
@@ -130,7 +129,6 @@ def test_an_application_deleted_while_the_page_is_open(
         db.session.commit()
         with pytest.raises(CannotRedirect):
             grant_request(auth_request, client.owner_id, client.account_id, is_confirmed=True)
-        db.session.rollback()
     page = browser.submit(page.path, press="allow")
     assert page.status == 400
     assert "Location" not in page.response.headers
@@ -145,4 +143,3 @@ def test_an_application_that_may_ask_for_less_meanwhile_gets_nothing(
         db.session.commit()
         with pytest.raises(CannotRedirect, match="may not ask for all of this anymore"):
             grant_request(auth_request, client.owner_id, client.account_id, is_confirmed=True)
-        db.session.rollback()

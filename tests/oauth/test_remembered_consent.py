@@ -12,13 +12,7 @@ from app.db.transactions import transaction
 from app.oauth import service
 from app.oauth.applications.service import update_application
 from app.policy.permissions import SCOPES
-from tests.make import (
-    Application,
-    Browser,
-    Client,
-    make_application,
-    make_member,
-)
+from tests.make import Application, Browser, Client, make_application, make_member
 from tests.make.oauth import exchange
 from tests.oauth.support import (
     authorize_url,
@@ -92,11 +86,10 @@ def test_with_several_accounts_ambiguous_consent_is_asked(
         if account_id is not None:
             page = browser.get(authorize_url(application, prompt="consent"))
             browser.submit(page.path, press="allow", account_id=account_id)
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             statement = "UPDATE sessions SET current_account_id = :account WHERE user_id = :user"
             values = {"account": works_in, "user": client.owner_id}
             db.session.execute(text(statement), values)
-            db.session.commit()
         page = browser.get(authorize_url(application), follow=False)
         assert (page.status == 302) is sent
 

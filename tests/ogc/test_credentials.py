@@ -169,5 +169,4 @@ def test_the_use_of_a_key_is_recorded(client: Client) -> None:
 
         rows = db.session.scalars(rows_of(client.account_id, Credential))
         used = {row.id: row.last_used_at for row in rows}
-        db.session.rollback()
     assert used[str(key.credential_id)] is not None

@@ -290,16 +290,8 @@ def test_a_wrong_datetime_is_rejected(client: Client) -> None:
 
 def test_a_filter_that_is_not_known_is_rejected(client: Client) -> None:
     for text, message in [
-        ("name", "it has 'the end' where a comparison should be"),
         ("bees = 1", "The property 'bees' cannot be filtered by. Those that can are: id, name"),
-        ("name = 5", "The property name is compared with a text"),
-        ("updated_at > '2026-01-01'", "The property updated_at is compared with a time"),
-        ("CASEI(name) = 'x'", "The function CASEI is not supported"),
-        ("S_TOUCHES(geometry, POINT(1 2))", "The function S_TOUCHES is not supported"),
-        ("name = status", "Two properties cannot be compared"),
-        ("S_INTERSECTS(geometry, POLYGON((0 0,1 1,1 0,0 1,0 0)))", "The geometry is not valid"),
         ("S_INTERSECTS(geometry, POINT(200 0))", "Longitudes must be within"),
-        ("S_INTERSECTS(name, POINT(1 2))", "S_INTERSECTS compares the property geometry"),
     ]:
         assert message in error(items(client, filter=text), 400)
     deep = f'{{"type": "Polygon", "coordinates": {"[" * 300}{"]" * 300}}}'

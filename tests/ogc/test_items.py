@@ -11,18 +11,11 @@ from sqlalchemy import update
 
 from app.auth.tenant import find_locked
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.lists import selecting
 from app.models import Project
 from app.values import clock
-from tests.make import (
-    Client,
-    make_asset,
-    make_project,
-    multi_square,
-    point,
-    second_app,
-    square,
-)
+from tests.make import Client, make_asset, make_project, multi_square, point, second_app, square
 from tests.ogc.reading import CRS84, error, found, items, link, local
 
 
@@ -170,11 +163,10 @@ def test_all_geometries_of_projects_are_multipolygons(client: Client) -> None:
 @pytest.mark.both
 def test_a_boundary_that_was_written_with_spaces_is_a_multipolygon_too(client: Client) -> None:
     project = make_project(client, geometry=square(10, 50))
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = find_locked(client.account_id, Project, project["id"])
         assert row is not None
         row.geometry = '{ "coordinates": [[[1, 2], [2, 2], [2, 3], [1, 2]]], "type": "Polygon" }'
-        db.session.commit()
     (feature,) = found(items(client))
     assert feature["geometry"] == {
         "type": "MultiPolygon", "coordinates": [[[[1, 2], [2, 2], [2, 3], [1, 2]]]],

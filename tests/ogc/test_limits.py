@@ -11,12 +11,7 @@ from app.limits import request_counts
 from tests.limits.conftest import limited as limited
 from tests.limits.conftest import plans_file as plans_file
 from tests.limits.plans import shown
-from tests.make import Client, make_account, sign_up
-
-
-def used(client: Client) -> int:
-    with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
+from tests.make import Client, make_account, requests_today, sign_up
 
 
 def test_ten_times_as_many_requests_pass_as_the_plan_allows_to_the_api(limited: Flask) -> None:
@@ -29,7 +24,7 @@ def test_ten_times_as_many_requests_pass_as_the_plan_allows_to_the_api(limited: 
     assert int(rejected.headers["Retry-After"]) >= 1
     assert "The plan few allows 30 requests a minute" in rejected.json["error"]["message"]
     assert client.get("/v1/account").status_code == 200  # a window of its own
-    assert used(client) == 31
+    assert requests_today(client) == 31
 
 
 def test_requests_of_maps_count_for_the_day(limited: Flask) -> None:
@@ -38,7 +33,7 @@ def test_requests_of_maps_count_for_the_day(limited: Flask) -> None:
         assert client.get("/ogc").status_code == 200
     assert client.get("/v1/account").status_code == 200
     assert client.get("/ogc").status_code == 429
-    assert used(client) == 4
+    assert requests_today(client) == 4
 
 
 def test_guesses_share_the_window_of_the_api(app: Flask, client: Client) -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.make import Client, make_asset, make_project, point, square
+from tests.make.limited import normalized
 from tests.ogc.reading import names
 
 BODY = {"type": "Feature", "geometry": None, "properties": {"name": "X", "type": "post"}}
-
-
-def normalized(response: Any) -> tuple[int, str]:
-    request_id = response.headers["X-Request-Id"]
-    return response.status_code, response.get_data(as_text=True).replace(request_id, "")
 
 
 def test_an_id_of_another_account_is_the_same_404_as_one_that_nobody_has(

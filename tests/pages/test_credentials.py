@@ -11,7 +11,7 @@ import pytest
 from app.account.credentials import service
 from app.account.credentials.service import list_credentials
 from app.account.members.service import change_role, remove_member
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.pages.credentials import listing
 from app.pages.credentials.forms import CredentialDraft
 from app.values import clock
@@ -180,12 +180,11 @@ def test_whoever_was_demoted_meanwhile_makes_no_key(
     read = CredentialDraft.arguments
 
     def demoted(draft: CredentialDraft, *, expires: bool) -> Any:
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             if become:
                 change_role(operator_of(client), admin.id, become)
             else:
                 remove_member(operator_of(client), admin.id)
-            db.session.commit()
         return read(draft, expires=expires)
 
     monkeypatch.setattr(CredentialDraft, "arguments", demoted)

@@ -7,7 +7,7 @@ import pytest
 from app.account.credentials.service import create_credential
 from app.account.members.invitations import accept_invitation
 from app.auth.sessions import start_session
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth.consents import save_consent
 from tests.make import (
     Browser,
@@ -30,7 +30,7 @@ def with_access(client: Client) -> str:
     """An admin with two browsers, an application, and keys. Returns their id."""
     member = make_member(client, "admin")
     application = make_application(client, name="Map of Woods")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for _ in range(2):
             start_session(member.id, client.account_id, address="", browser="")
         for name, permission in (("Nightly export", "billing:read"), ("Reader", "projects:read")):
@@ -43,7 +43,6 @@ def with_access(client: Client) -> str:
             )
         consent = (client.account_id, member.id, application.id, ["projects:read"])
         save_consent(*consent, name="x")
-        db.session.commit()
     return member.id
 
 
@@ -128,9 +127,8 @@ def test_somebody_else_was_quicker(client: Client, owner: Browser, action: str) 
 def test_who_has_joined_meanwhile_is_not_withdrawn(client: Client, owner: Browser) -> None:
     invited = make_invited(client)
     owner.get("/members")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         accept_invitation(invitation_token(client, invited["email"]))
-        db.session.commit()
     page = owner.submit(f"/members/{invited['id']}/remove")
     assert page.status == 412
     assert "has joined since you opened the page." in page.text

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Mail, Membership
 from app.pages.members import views
 from app.values import clock
@@ -89,11 +90,10 @@ def test_a_role_that_is_not_offered_is_refused(client: Client, owner: Browser) -
 
 def _mail(client: Client, email: str, **values: object) -> None:
     """Set what became of the mail to an address."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         mail = db.session.scalars(db.select(Mail).where(Mail.recipient == email)).one()
         for name, value in values.items():
             setattr(mail, name, value)
-        db.session.commit()
 
 
 def test_what_became_of_the_mail(client: Client, owner: Browser) -> None:
@@ -115,10 +115,9 @@ def test_what_became_of_the_mail(client: Client, owner: Browser) -> None:
 
 def test_an_invitation_that_has_ended(client: Client, owner: Browser) -> None:
     invited = make_invited(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         row = db.session.get_one(Membership, (client.account_id, invited["id"]))
         row.invitation_expires_at = clock.now() - timedelta(hours=1)
-        db.session.commit()
     page = owner.get("/members")
     assert "Ended" in page.text
     assert "Send again" in page.text

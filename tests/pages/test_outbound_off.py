@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail.service import queue_mail
 from tests.make import Browser, Client, make_log, make_project, new_email, second_app
 from tests.make.webhooks import set_deliveries
@@ -71,9 +71,8 @@ def test_pages_that_have_a_mail_sent_say_that_none_is(
 
 def test_operators_see_it(client: Client, off: Flask) -> None:
     browser = operator_browser(replace(client, app=off))
-    with off.app_context():
+    with off.app_context(), transaction():
         queue_mail("verify_email", new_email(), cause=new_email(), values={})
-        db.session.commit()
     assert "verify email" in (mails := browser.get("/operator/mails").text)
     assert ("held" in mails, "waiting" in mails) == (True, False)
     page = browser.get("/operator")

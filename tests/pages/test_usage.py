@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.account.service import set_plan
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.usage.counters import check_thresholds
 from app.values import clock
-from tests.make import Browser, Client, make_account, make_key, second_app
+from tests.make import Browser, Client, make_account, make_key, put_on, second_app
 from tests.pages.support import browser_of
 from tests.usage.helpers import set_counters
-
-
-def _on_plan(client: Client, plan: str) -> None:
-    with client.app.app_context():
-        set_plan(client.account_id, plan)
-        db.session.commit()
 
 
 def test_nothing_yet(browser: Browser) -> None:
@@ -50,11 +43,10 @@ def test_what_an_address_cannot_ask_for_is_left_out(browser: Browser) -> None:
 
 
 def test_near_and_over_a_limit(client: Client, browser: Browser) -> None:
-    _on_plan(client, "free")
+    put_on(client, "free")
     set_counters(client, area_m2=9_000_000, members=3)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         check_thresholds(client.account_id)
-        db.session.commit()
     page = browser.get("/usage")
     assert "900.00 ha" in page.text
     assert "near the limit" in page.text
@@ -66,12 +58,11 @@ def test_near_and_over_a_limit(client: Client, browser: Browser) -> None:
 
 
 def test_a_threshold_that_is_reached_again_is_listed_once(client: Client, browser: Browser) -> None:
-    _on_plan(client, "free")
+    put_on(client, "free")
     for hectares in (800, 700, 800):
         set_counters(client, area_m2=hectares * 10_000)
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             check_thresholds(client.account_id)
-            db.session.commit()
     reached = client.get("/v1/events?type=usage.threshold_reached").json["data"]
     assert len(reached) == 2
     shown = browser.get("/usage").text

@@ -7,13 +7,20 @@ from typing import Any
 
 import pytest
 
-from app.db.extensions import db
-from app.models import AttemptCount
 from app.pages.webhooks.explanations import explain_attempt
 from app.policy.deliveries import RETRIES_LAST, FailureReason
 from app.values import clock
 from app.webhooks.deliveries.types import INTERNAL_ERROR
-from tests.make import Browser, Client, deliveries, events, make_log, make_project, make_webhook
+from tests.make import (
+    Browser,
+    Client,
+    deliveries,
+    events,
+    make_attempts,
+    make_log,
+    make_project,
+    make_webhook,
+)
 from tests.make.browser import Page
 from tests.make.webhooks import make_replay, set_deliveries, set_webhook
 
@@ -97,24 +104,12 @@ def test_every_reason_is_explained() -> None:
 def test_charts_have_the_numbers_of_their_hours(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
-    hour = clock.now().replace(minute=0, second=0, microsecond=0)
     rows = [
         (0, "success", 40, 90), (0, "success", 3_000, 10), (1, "failed", 0, 7),
         (30, "success", 10, 1_000), (24 * 20, "failed", 0, 2_000),
     ]  # fmt: skip
-    with client.app.app_context():
-        for ago, status, took_ms, number in rows:
-            db.session.add(
-                AttemptCount(
-                    account_id=client.account_id,
-                    webhook_id=webhook["id"],
-                    status=status,
-                    hour=hour - timedelta(hours=ago),
-                    took_ms=took_ms,
-                    number=number,
-                )
-            )
-        db.session.commit()
+    for hours, status, took_ms, number in rows:
+        make_attempts(client, webhook["id"], timedelta(hours=hours), status, number, took_ms)
     page = _get(owner, webhook)
     assert "100 attempts succeeded, 7 failed" in page.text
     assert "3 s 40 ms" in page.text  # 95 of 100 within, half within

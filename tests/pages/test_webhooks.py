@@ -7,13 +7,11 @@ from datetime import timedelta
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.db.extensions import db
-from app.models import AttemptCount
 from app.policy.deliveries import WEBHOOKS_PER_ACCOUNT
 from app.policy.events import EVENTS
 from app.policy.forms import FIELD_LENGTH
 from app.values import clock
-from tests.make import Browser, Client, make_log, make_webhook
+from tests.make import Browser, Client, make_attempts, make_log, make_webhook
 from tests.make.webhooks import set_webhook, webhook_row
 
 URL = "https://hooks.example.org/canopy"
@@ -43,20 +41,9 @@ def test_health_is_seen_at_a_glance(client: Client, owner: Browser) -> None:
 
 
 def test_attempts_of_the_last_day_are_counted(client: Client, owner: Browser) -> None:
-    webhook_id, hour = make_webhook(client)["id"], clock.now().replace(minute=0, second=0)
-    with client.app.app_context():
-        for ago, status, number in ((0, "success", 1_200), (5, "failed", 3), (26, "failed", 99)):
-            db.session.add(
-                AttemptCount(
-                    account_id=client.account_id,
-                    webhook_id=webhook_id,
-                    status=status,
-                    took_ms=0,
-                    hour=hour.replace(microsecond=0) - ago * HOUR,
-                    number=number,
-                )
-            )
-        db.session.commit()
+    webhook_id = make_webhook(client)["id"]
+    for hours, status, number in ((0, "success", 1_200), (5, "failed", 3), (26, "failed", 99)):
+        make_attempts(client, webhook_id, hours * HOUR, status, number)
     text = owner.get("/webhooks").text
     assert "1,203 attempts in 24 hours" in text
     assert "3 failed" in text

@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import User
 from app.settings.mail import mail_server
 from tests.make import Browser, link_in, mails_to, make_person, new_email, second_app, signed_in
@@ -51,10 +52,9 @@ def test_the_link_is_in_the_folder_as_the_page_says(production: Flask, email: st
 
 def test_the_profile_says_so_too(app: Flask, production: Flask, email: str) -> None:
     make_person(app, email)
-    with app.app_context():
+    with app.app_context(), transaction():
         person = update(User).where(User.email == email)
         db.session.execute(person.values(email_verified_at=None))
-        db.session.commit()
     for site, message in ((app, f"We are sending a link to {email}."), (production, NO_MAIL)):
         browser = signed_in(site, email)
         browser.get("/profile")

@@ -12,6 +12,7 @@ from marshmallow import ValidationError
 from sqlalchemy import select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import SignUp, User
 from app.people import service
 from app.security import passwords
@@ -25,10 +26,9 @@ NEW = "lichen on the north side"
 
 def reset(app: Flask, email: str, password: str) -> None:
     """Reset a password with a mailed link."""
-    with app.app_context():
+    with app.app_context(), transaction():
         found = db.session.scalars(select(User).where(User.email == email)).one()
         service.set_password(found.id, hash_password(password), address="")
-        db.session.commit()
 
 
 def while_compared(

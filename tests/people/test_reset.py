@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail.errors import Delayed, MailError, ServerUnavailable
 from app.mail.jobs import send_mails
 from app.mail.transport import MailFolder
@@ -45,9 +46,8 @@ def test_a_forgotten_password_is_reset_by_mail(app: Flask, email: str) -> None:
 
 def request_link(app: Flask, email: str) -> str:
     """The link that is mailed to a person who forgot their password."""
-    with app.app_context():
+    with app.app_context(), transaction():
         request_reset(email)
-        db.session.commit()
     return link_in(mails_to(app, email)[-1])
 
 
@@ -94,9 +94,8 @@ def test_mails_that_had_to_wait_count_too(
         send_mails()
     moment = clock.now() + after
     monkeypatch.setattr(clock, "now", lambda: moment)
-    with app.app_context():
+    with app.app_context(), transaction():
         request_reset(email)
-        db.session.commit()
     sent = [mail for mail in mails_to(app, email) if "/reset-password/" in text_of(mail)]
     assert len(sent) == MAILS_AN_HOUR
 

@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 from app.auth.sessions import start_session
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
 from app.values import clock
@@ -57,13 +58,12 @@ def test_the_sessions_of_a_person_are_bounded(
 ) -> None:
     """Signing in ends the one that was unused for longest."""
     oldest = signed_in(app, email)
-    with app.app_context():
+    with app.app_context(), transaction():
         user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
         for _ in range(SESSIONS_PER_PERSON + 5):
             start_session(user_id, None, address="", browser="Other")
         moment = clock.now() + timedelta(minutes=2)
         monkeypatch.setattr(clock, "now", lambda: moment)
-        db.session.commit()
     assert oldest.get("/profile").title == "Sign in"
     again = signed_in(app, email)
     html = again.get("/profile").response.get_data(as_text=True)
@@ -101,9 +101,8 @@ def test_sessions_expire(app: Flask, email: str) -> None:
         (day, timedelta(days=89, hours=23), True),
         (day, SESSION_LIFE, False),
     ):
-        with app.app_context():
+        with app.app_context(), transaction():
             person = select(User.id).where(User.email == email).scalar_subquery()
             row = update(Session).where(Session.user_id == person)
             db.session.execute(row.values(last_used_at=moment - idle, created_at=moment - age))
-            db.session.commit()
         assert (browser.get("/profile").title == "Your profile") is is_open, (idle, age)

@@ -154,4 +154,3 @@ def test_a_reset_does_not_make_somebody_a_person(
         assert mailed_links.resolve_reset_mail(email, {}) is None
     with app.app_context():
         assert mailed_links.resolve_reset_mail(email, {}) is not None
-        db.session.rollback()

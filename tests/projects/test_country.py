@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.doctor.derived import wrong_rows
 from app.geometry.countries import location
 from app.policy.countries import DATA_VERSION
@@ -35,7 +36,7 @@ def _stored(client: Client, project: dict[str, Any]) -> tuple[str | None, int | 
 
 def _forget(client: Client, *, boundary: str | None = None) -> None:
     """As while the countries are not installed."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         values = {"id": client.account_id}
         nulls = "country = NULL, country_version = NULL"
         db.session.execute(text(f"UPDATE projects SET {nulls} WHERE account_id = :id"), values)
@@ -43,7 +44,6 @@ def _forget(client: Client, *, boundary: str | None = None) -> None:
             values["geometry"] = boundary
             changed = "UPDATE projects SET geometry = :geometry WHERE account_id = :id"
             db.session.execute(text(changed), values)
-        db.session.commit()
 
 
 def _derive(client: Client) -> int:

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.people.mailed_links import request_reset
 from app.policy.forms import FIELD_LENGTH
 from config import ROOT
@@ -88,9 +88,8 @@ def test_names_are_escaped_on_all_pages(app: Flask) -> None:
             assert "<script>alert" not in shown
             assert ' onmouseover="alert' not in shown
             assert "603729" not in shown
-        with app.app_context():
+        with app.app_context(), transaction():
             request_reset(email)
-            db.session.commit()
         message = mails_to(app, email)[-1]
         assert "\n" not in str(message["Subject"])
         assert NAMES[name] in text_of(message) or name == "right to left"

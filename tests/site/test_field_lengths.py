@@ -18,7 +18,7 @@ from flask import Flask
 from werkzeug.datastructures import ImmutableMultiDict
 
 from app.auth.sessions import start_session
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.urls import is_ogc
 from app.policy.forms import FIELD_LENGTH, FIELD_LENGTHS
 from config import ROOT
@@ -215,11 +215,10 @@ def _token(browser: Browser) -> dict[str, str]:
 def _browser(client: Client, route: Route) -> Browser:
     """The owner's, who is asked whether it is them only before the whole instance changes."""
     confirmed = not route.rule.startswith("/operator")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         token = start_session(
             client.owner_id, client.account_id, address="", browser="", confirmed=confirmed
         )
-        db.session.commit()
     browser = Browser(client.app)
     browser.client.set_cookie("canopy_session", token)
     return browser

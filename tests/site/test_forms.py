@@ -20,9 +20,7 @@ SLUG_ROUTES = ["/api/onboarding/validate-slug", "/api/projects/validate-slug"]
 
 def _owner(client: Client) -> str:
     with client.app.app_context():
-        email = db.session.get_one(User, client.owner_id).email
-        db.session.rollback()
-        return email
+        return db.session.get_one(User, client.owner_id).email
 
 
 def _bytes(app: Flask, path: str, body: Any) -> tuple[int, bytes, list[tuple[str, str]]]:
@@ -46,7 +44,6 @@ def test_known_and_unknown_slugs_get_the_same_response(client: Client, path: str
     with client.app.app_context():
         account = db.session.get_one(Account, client.account_id).slug
         assert db.session.query(Project).filter_by(slug="taken-forest").count()
-        db.session.rollback()
     for known in (account, "taken-forest"):
         free = re.sub("[a-z]", "q", known)
         responses = [_bytes(client.app, path, {"slug": slug}) for slug in (known, free)]

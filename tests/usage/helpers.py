@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import update
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import AccountUsage
 from tests.make import Client, events
 
@@ -26,22 +27,18 @@ def _name(each: dict[str, Any]) -> Any:
 
 def set_counters(client: Client, **counters: Any) -> None:
     """Set counters of the account without emitting events."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = AccountUsage.account_id == client.account_id
         db.session.execute(update(AccountUsage).where(own).values(counters))
-        db.session.commit()
 
 
 def levels(client: Client) -> tuple[int, int, int]:
     with client.app.app_context():
         row = db.session.get_one(AccountUsage, client.account_id)
-        found = row.hectares_level, row.members_level, row.requests_level
-        db.session.rollback()
-        return found
+        return row.hectares_level, row.members_level, row.requests_level
 
 
 def in_transaction(client: Client, change: Callable[[], Any]) -> None:
     """Make a change in a transaction."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         change()
-        db.session.commit()

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from flask import Flask
 
@@ -14,13 +12,6 @@ from app.usage.jobs import write_counts
 from tests.make import Client, make_account, make_key, second_app, together
 
 DEAD = "redis://127.0.0.1:9/0"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_unsent() -> Iterator[None]:
-    request_counts._unsent.clear()
-    yield
-    request_counts._unsent.clear()
 
 
 def _use(caller: Client) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import select, update
 
 from app.db.column_types import byte_length
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.maintenance import jobs
 from app.maintenance.pruning import prune_tables
 from app.models import AccountUsage, AuditEntry, Delivery, Event, Webhook
@@ -47,10 +48,9 @@ def actual(client: Client) -> int:
 
 def fill(client: Client, size: int) -> None:
     """Let the history of the account be larger by so many bytes, for its counter."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = update(AccountUsage).where(AccountUsage.account_id == client.account_id)
         db.session.execute(own.values(history_bytes=AccountUsage.history_bytes + size))
-        db.session.commit()
 
 
 @pytest.mark.both
@@ -98,10 +98,9 @@ def test_a_failed_change_counts_nothing(client: Client) -> None:
 def test_what_is_pruned_no_longer_counts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     make_webhook(client, events=["*"])
     project = make_project(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         deliveries = Delivery.account_id == client.account_id
         db.session.execute(update(Delivery).where(deliveries).values(due_at=None, state="failed"))
-        db.session.commit()
     before = current(client)
     later = clock.now() + timedelta(days=EVENT_DAYS, hours=1)
     with client.app.app_context(), monkeypatch.context() as patch:

@@ -11,13 +11,7 @@ from app.jobs.valkey import Valkey, valkey
 from app.limits import request_counts
 from app.usage.jobs import write_counts
 from tests.jobs.due import run_if_due
-from tests.make import Client, second_app
-
-
-def _current(client: Client) -> int:
-    """The current count, read without a request that would be counted."""
-    with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
+from tests.make import Client, requests_today, second_app
 
 
 @pytest.mark.both
@@ -29,7 +23,7 @@ def test_requests_counted_without_valkey_are_added_to_the_database(client: Clien
         valkey().client.flushdb()
         request_counts.count_locally(client.account_id)
         request_counts.flush_local_counts()
-        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 2
+    assert requests_today(client) == 2
 
 
 @pytest.mark.slow
@@ -66,7 +60,7 @@ def test_without_the_database_no_local_count_is_lost(
             with pytest.raises(OperationalError):
                 request_counts.flush_local_counts()
         request_counts.flush_local_counts()
-    assert _current(client) == 1
+    assert requests_today(client) == 1
 
 
 def test_one_request_does_not_flush_thousands_of_accounts(client: Client) -> None:

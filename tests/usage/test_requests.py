@@ -16,13 +16,7 @@ from app.limits import request_counts
 from app.usage import jobs
 from app.usage.jobs import write_counts
 from app.values import clock
-from tests.make import Client, make_key
-
-
-def _current(client: Client) -> int:
-    """The current count, read without a request that would be counted."""
-    with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
+from tests.make import Client, make_key, requests_today
 
 
 def _write(app: Flask) -> int:
@@ -55,16 +49,16 @@ def test_every_answered_request_with_a_credential_counts(client: Client) -> None
     )
     for number, (method, path) in enumerate(requests, 1):
         client.send(method, path)
-        assert _current(client) == number, path
+        assert requests_today(client) == number, path
     make_key(client, permissions=["members:read"]).get("/v1/projects")
-    assert _current(client) == len(requests) + 1
+    assert requests_today(client) == len(requests) + 1
 
 
 def test_other_requests_do_not_count(client: Client) -> None:
     for path in ("/healthz", "/api/health", "/docs", "/v2/x"):
         client.get(path)
     client.nobody().get("/v1/projects")
-    assert _current(client) == 0
+    assert requests_today(client) == 0
 
 
 def test_usage_includes_the_current_request(client: Client) -> None:
@@ -100,10 +94,10 @@ def test_the_job_copies_counts_without_changing_the_sum(client: Client) -> None:
     for number in (3, 2):
         for _ in range(number):
             client.get("/v1/account")
-        before = _current(client)
+        before = requests_today(client)
         assert _write(client.app) == 2  # that of the account, and that of its key
-        assert _current(client) == before == _rows(client)
-    assert _current(client) == 5
+        assert requests_today(client) == before == _rows(client)
+    assert requests_today(client) == 5
     assert _write(client.app) == 0
 
 
@@ -131,12 +125,12 @@ def test_a_killed_job_neither_loses_nor_doubles_counts(client: Client, place: st
         _kill(patch, place)
         with pytest.raises(Died):
             _write(client.app)
-    assert _current(client) == 3
+    assert requests_today(client) == 3
     client.get("/v1/account")
-    assert _current(client) == 4
+    assert requests_today(client) == 4
     for _ in range(3):
         _write(client.app)
-        assert _current(client) == 4 == _rows(client)
+        assert requests_today(client) == 4 == _rows(client)
 
 
 def _kill(patch: pytest.MonkeyPatch, place: str) -> None:
@@ -168,10 +162,10 @@ def test_a_request_during_the_job_is_copied_by_the_next_run(
 
     monkeypatch.setattr(jobs, "_write_days", slow)
     _write(client.app)
-    assert (_rows(client), _current(client)) == (1, 2)
+    assert (_rows(client), requests_today(client)) == (1, 2)
     monkeypatch.setattr(jobs, "_write_days", write)
     _write(client.app)
-    assert (_rows(client), _current(client)) == (2, 2)
+    assert (_rows(client), requests_today(client)) == (2, 2)
 
 
 @pytest.mark.usefixtures("_nothing_pending")
@@ -182,7 +176,7 @@ def test_counts_of_a_deleted_account_do_not_block_others(client: Client) -> None
         valkey().client.sadd(request_counts.CHANGED, "acct_gone 2026-01-01")  # forgotten by now
     client.get("/v1/account")
     _write(client.app)
-    assert _current(client) == _rows(client) == 1
+    assert requests_today(client) == _rows(client) == 1
     with client.app.app_context():
         assert valkey().client.exists(request_counts.CHANGED) == 0
 
@@ -195,7 +189,7 @@ def test_a_clock_that_is_days_slow_loses_no_count(
     monkeypatch.setattr(clock, "now", lambda: behind)
     for _ in range(3):
         client.get("/v1/account")
-    assert _current(client) == 3
+    assert requests_today(client) == 3
     with client.app.app_context():
         left = valkey().client.ttl(request_counts.day_key(request_counts.today_utc()))
     assert timedelta(days=2) <= timedelta(seconds=left) <= timedelta(days=3)

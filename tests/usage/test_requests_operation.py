@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Credential
 from app.values import clock
 from tests.make import Client, make_key
@@ -36,9 +37,8 @@ def test_requests_by_day_and_by_credential(client: Client) -> None:
 
 @pytest.mark.both
 def test_as_csv_no_name_becomes_a_formula(client: Client) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.get_one(Credential, client.credential_id).name = '=1+1,"x"'
-        db.session.commit()
     response = client.get(f"{PATH}?format=csv&since={clock.day_of(clock.now())}")
     today = clock.day_of(clock.now())
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.account.service import set_plan
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.usage import counters
 from tests.make import Client, make_account, make_project, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, usage_events
@@ -50,7 +50,6 @@ def test_an_unknown_plan_emits_nothing(client: Client) -> None:
     make_project(client, geometry=square(size=1))
     with client.app.app_context():
         set_plan(client.account_id, "free")
-        db.session.rollback()
     assert usage_events(client) == []
 
 
@@ -72,11 +71,10 @@ def test_concurrent_changes_are_checked_against_the_new_plan(
     before, changed = len(usage_events(client)), threading.Event()
 
     def put_on_the_second() -> None:
-        with app.app_context():
+        with app.app_context(), transaction():
             set_plan(client.account_id, second)
             changed.set()
             time.sleep(0.3)
-            db.session.commit()
 
     together(put_on_the_second, *(lambda c=c: (changed.wait(PATIENCE), c()) for c in calls))
     assert levels(client)[0] == (4 if second == "free" else 0)

@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.account.service import set_plan
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import RequestCount
 from app.usage.jobs import write_counts
 from app.usage.thresholds import update_requests_level
@@ -21,14 +22,13 @@ HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are 
 
 def count(client: Client, day: str, requests: int) -> None:
     """Set the count of a day, as the job does."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         key = {"account_id": client.account_id, "day": day}
         row = db.session.get(RequestCount, key) or RequestCount(**key)
         row.requests = requests
         db.session.add(row)
         db.session.flush()
         update_requests_level(client.account_id, clock.now())
-        db.session.commit()
 
 
 def at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
@@ -101,7 +101,6 @@ def test_requests_without_a_limit(client: Client) -> None:
 def test_requests_of_a_deleted_account(app: Flask) -> None:
     with app.app_context():
         update_requests_level("acct_gone", clock.now())
-        db.session.rollback()
 
 
 def test_requests_are_checked_against_a_new_plan(
@@ -117,9 +116,8 @@ def test_requests_are_checked_against_a_new_plan(
 @pytest.mark.both
 def test_concurrent_jobs_emit_each_threshold_once(free: Client) -> None:
     day = clock.now().date().isoformat()
-    with free.app.app_context():
+    with free.app.app_context(), transaction():
         db.session.add(RequestCount(account_id=free.account_id, day=day, requests=10**6))
-        db.session.commit()
 
     def job() -> None:
         in_transaction(free, lambda: update_requests_level(free.account_id, clock.now()))
@@ -142,11 +140,10 @@ def test_requests_copied_after_the_end_of_a_month_count_for_it(
 
 
 def test_a_month_is_ignored_once_the_next_one_was_reported(free: Client) -> None:
-    with free.app.app_context():
+    with free.app.app_context(), transaction():
         for day, requests in (("2026-05-01", 23_300), ("2026-04-30", 22_500)):
             row = RequestCount(account_id=free.account_id, day=day, requests=requests)
             db.session.add(row)
             db.session.flush()
             update_requests_level(free.account_id, clock.parse_time(f"{day}T00:00:00.000Z"))
-        db.session.commit()
     assert usage_events(free) == [75]

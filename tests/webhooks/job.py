@@ -17,10 +17,9 @@ from app.webhooks.deliveries.jobs import open_egress
 
 def forget_deliveries(app: Flask) -> None:
     """Have nothing to deliver, of any account."""
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(delete(Delivery))
         db.session.execute(delete(Replay))
-        db.session.commit()
 
 
 def deliver_due(

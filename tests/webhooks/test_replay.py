@@ -9,6 +9,7 @@ import pytest
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS, includes_event
 from app.values import clock
@@ -145,12 +146,11 @@ def test_only_what_failed(client: Client) -> None:
         (["failed", "succeeded"], 0),
         (["failed", "pending"], 0),
     ]:
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             former = db.session.scalars(own).all()
             db.session.add_all([_copy(former[0], state) for state in states])
             for row in former:
                 db.session.delete(row)
-            db.session.commit()
         assert _number(client, webhook, only_failed=True) == number
         assert _number(client, webhook) == 1
 
@@ -168,7 +168,6 @@ def test_the_job_selects_the_same_events(client: Client, past: list[dict[str, An
     chosen = select_events(Replay(**row))
     with client.app.app_context():
         found = db.session.scalars(chosen.order_by(Event.id)).all()
-        db.session.rollback()
     assert found == [event["id"] for event in past[:2]]
 
 

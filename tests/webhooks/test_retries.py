@@ -11,6 +11,7 @@ import pytest
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Delivery
 from app.values import clock
 from app.webhooks import service
@@ -35,13 +36,12 @@ def webhook_id(client: Client) -> str:
 def _wait(client: Client, webhook_id: str, *changes: Mapping[str, Any]) -> datetime:
     """Have each delivery wait for another try, with ``changes`` to some. Returns when that is."""
     due_at = clock.now() + LATER
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         own = rows_of(client.account_id, Delivery).where(Delivery.webhook_id == webhook_id)
         rows = db.session.scalars(own.order_by(Delivery.id)).all()
         for row, values in zip_longest(rows, changes, fillvalue=NOTHING):
             for name, value in {"attempts": 2, "due_at": due_at, **values}.items():
                 setattr(row, name, value)
-        db.session.commit()
     return due_at
 
 

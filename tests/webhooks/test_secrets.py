@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import IdempotentResponse, Webhook
 from app.security import sealing
 from app.security.sealing import unseal
@@ -49,7 +50,6 @@ def _everything_kept(client: Client) -> str:
             for row in db.session.execute(text(f"SELECT * FROM {table.name}")).all()
         ]
         bodies = [bytes(row.body) for row in db.session.scalars(db.select(IdempotentResponse))]
-        db.session.rollback()
         return "".join(rows) + repr(bodies)
 
 
@@ -167,9 +167,8 @@ def test_a_secret_has_one_fault(client: Client) -> None:
 
 def test_a_secret_whose_key_is_lost_can_be_set(client: Client) -> None:
     webhook = make_webhook(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.get_one(Webhook, webhook["id"]).sealed_secret = "sealed with another key"
-        db.session.commit()
     path = f"{PATH}/{webhook['id']}"
     assert client.put(path, json={"secret": "another-horse-battery"}).status_code == 200
     sealed = webhook_row(client, webhook["id"])["sealed_secret"]

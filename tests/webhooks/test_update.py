@@ -91,13 +91,7 @@ def test_enabling_again(client: Client, webhook: dict[str, Any], signals: list[s
 def test_fields_that_are_refused(client: Client, webhook: dict[str, Any]) -> None:
     for field, value, named in [
         ("url", "http://hooks.example.org/", "url"),
-        ("url", None, "url"),
-        ("events", [], "events"),
         ("events", ["webhook.test"], "events.0"),
-        ("events", None, "events"),
-        ("enabled", None, "enabled"),
-        ("description", 5, "description"),
-        ("colour", "green", "colour"),
     ]:
         answer = client.put(f"{PATH}/{webhook['id']}", json={field: value})
         assert answer.status_code == 422

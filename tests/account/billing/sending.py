@@ -123,9 +123,7 @@ def invalid_fields(response: TestResponse) -> list[str]:
 
 def plan(client: Client) -> str:
     with client.app.app_context():
-        found = db.session.get_one(Account, client.account_id).plan
-        db.session.rollback()
-        return found
+        return db.session.get_one(Account, client.account_id).plan
 
 
 def ledger(client: Client) -> list[BillingEvent]:
@@ -138,7 +136,6 @@ def everything(client: Client) -> tuple[Any, ...]:
     with client.app.app_context():
         account = db.session.get_one(Account, client.account_id)
         state = (account.plan, account.updated_at)
-        db.session.rollback()
     return (
         state,
         [(row.source, row.id, row.body) for row in ledger(client)],
@@ -149,7 +146,4 @@ def everything(client: Client) -> tuple[Any, ...]:
 
 def _rows(client: Client, model: Any, *order: Any) -> list[Any]:
     with client.app.app_context():
-        rows = list(db.session.scalars(rows_of(client.account_id, model).order_by(*order)))
-        db.session.expunge_all()
-        db.session.rollback()
-        return rows
+        return list(db.session.scalars(rows_of(client.account_id, model).order_by(*order)))

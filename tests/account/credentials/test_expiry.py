@@ -9,13 +9,12 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.account.credentials.jobs import mail_expiring_keys
-from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential
 from app.policy.request_limits import EXPIRY_MAILED_DAYS
 from app.values import clock
-from tests.make import Client, make_key, make_service_token
+from tests.make import Client, make_key, make_service_token, revoke
 from tests.make.mails import mails_to
 
 _DAY = timedelta(days=1)
@@ -57,8 +56,7 @@ def test_a_key_works_until_it_expires(client: Client) -> None:
     unknown = Client(client.app, client.account_id, client.owner_id, f"{client.token}x")
     assert over.get("/v1/projects").status_code == unknown.get("/v1/projects").status_code == 401
     revoked = make_key(client)
-    with client.app.app_context(), transaction():
-        assert revoke_credential(client.account_id, "api_key", revoked.credential_id or "")
+    revoke(revoked)
     messages = {each.get("/v1/projects").json["error"]["message"] for each in (over, revoked)}
     assert len(messages) == 1
 
@@ -87,8 +85,7 @@ def test_nobody_is_told_of_others(client: Client) -> None:
 
 def test_nobody_is_told_of_a_revoked_key(client: Client) -> None:
     key = _key(client, 30 * _DAY, age=25 * _DAY)
-    with client.app.app_context(), transaction():
-        revoke_credential(client.account_id, "api_key", key.credential_id or "")
+    revoke(key)
     assert _told(client) == []
 
 
@@ -97,5 +94,4 @@ def test_the_address_of_the_last_use_is_noted(app: Flask, client: Client) -> Non
     key.get("/v1/projects", environ_overrides={"REMOTE_ADDR": "2001:db8::7"})
     with app.app_context():
         found = db.session.get_one(Credential, key.credential_id)
-        db.session.rollback()
         assert found.last_used_address == "2001:db8::7"

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from app.account.credentials.service import create_credential, list_credentials, revoke_credential
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Conflict, ValidationFailed
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.values import clock
@@ -57,7 +58,6 @@ def test_only_a_digest_of_the_secret_is_stored(app: Flask, client: Client) -> No
             text("SELECT * FROM credentials WHERE id = :id"), {"id": credential_id}
         )
         row = found.one()._asdict()
-        db.session.rollback()
     assert row["token_hash"] == hashlib.sha256(secret.encode()).hexdigest()
     assert all(secret not in str(value) for value in row.values())
     assert row["token_end"] == secret[-4:]
@@ -165,10 +165,8 @@ def test_what_is_wrong_with_an_entry_is_said(client: Client) -> None:
 
 
 def _revoke(client: Client, kind: str, credential_id: str) -> bool:
-    with client.app.app_context():
-        done = revoke_credential(client.account_id, kind, credential_id)
-        db.session.commit()
-        return done
+    with client.app.app_context(), transaction():
+        return revoke_credential(client.account_id, kind, credential_id)
 
 
 def test_revoking_happens_once(client: Client) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from app.account.deletion.jobs import delete_accounts
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Account
 from app.values import clock
 from tests.jobs.due import run_if_due
@@ -43,10 +44,9 @@ def make_due(app: Flask, account_id: str) -> None:
 def set_deletion(app: Flask, account_id: str, after: timedelta) -> None:
     """Have an account deleted so long after now."""
     moment = clock.now() + after
-    with app.app_context():
+    with app.app_context(), transaction():
         changed = update(Account).where(Account.id == account_id).values(deletes_at=moment)
         db.session.execute(changed)
-        db.session.commit()
 
 
 def run_job(app: Flask) -> int:

@@ -233,7 +233,6 @@ def test_one_that_cannot_be_deleted_keeps_no_other(
 def mails_about(app: Flask, client: Client) -> list[str]:
     with app.app_context():
         owner = db.session.get_one(User, client.owner_id).email
-        db.session.rollback()
     told = [text_of(mail) for mail in mails_to(app, owner)]
     return [text for text in told if "is being deleted now" in text]
 

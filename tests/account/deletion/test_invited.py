@@ -36,7 +36,6 @@ how = pytest.mark.parametrize("how", ["withdrawn", "account deleted"])
 def is_kept(client: Client, user_id: str) -> bool:
     with client.app.app_context():
         person = db.session.get(User, user_id)
-        db.session.rollback()
         return person is not None
 
 
@@ -85,6 +84,5 @@ def test_who_is_known_otherwise_stays(own: Client, how: str) -> None:
 
 
 def _set(app: Flask, user_id: str, **values: Any) -> None:
-    with app.app_context():
+    with app.app_context(), transaction():
         db.session.execute(update(User).where(User.id == user_id).values(**values))
-        db.session.commit()

@@ -15,15 +15,13 @@ from app.jobs.valkey import valkey
 def tables_naming(app: Flask, word: str) -> set[str]:
     """The tables in any of whose columns a word is found."""
     with app.app_context():
-        found = {
+        return {
             table.name
             for table in metadata.sorted_tables
             if db.session.scalar(
                 select(1).select_from(table).where(_is_in_any(table, word)).limit(1)
             )
         }
-        db.session.rollback()
-    return found
 
 
 def _is_in_any(table: Table, word: str) -> ColumnElement[bool]:

@@ -9,6 +9,7 @@ import pytest
 
 from app.account.members.invitations import accept_invitation, find_invitation
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Membership, User
 from app.security import tokens
 from app.values import clock
@@ -27,10 +28,8 @@ PATH = "/v1/account/members"
 
 
 def _accept(client: Client, token: str) -> Any:
-    with client.app.app_context():
-        joined = accept_invitation(token)
-        db.session.commit()
-        return joined
+    with client.app.app_context(), transaction():
+        return accept_invitation(token)
 
 
 def _find(client: Client, token: str) -> Any:
@@ -65,7 +64,6 @@ def test_accepting_an_invitation(client: Client, invited: dict[str, Any], token:
     with client.app.app_context():
         row = db.session.get_one(Membership, (client.account_id, invited["id"]))
         assert row.invitation_hash is row.invitation_expires_at is None
-        db.session.rollback()
 
 
 def test_the_link_verifies_the_address(client: Client, invited: dict[str, Any], token: str) -> None:
@@ -78,9 +76,7 @@ def test_the_link_verifies_the_address(client: Client, invited: dict[str, Any], 
 
 def _verified_at(client: Client, user_id: str) -> Any:
     with client.app.app_context():
-        found = db.session.get_one(User, user_id).email_verified_at
-        db.session.rollback()
-        return found
+        return db.session.get_one(User, user_id).email_verified_at
 
 
 def test_a_verified_address_keeps_its_time(

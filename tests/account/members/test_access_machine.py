@@ -15,7 +15,7 @@ from app.account.members.invitations import accept_invitation, invite_member
 from app.account.members.service import change_role, remove_member
 from app.auth.credentials import authenticate_header
 from app.auth.sessions import find_session, principal_of, start_session
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Unauthorized
 from app.oauth.consents import revoke_consent
 from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand_permissions
@@ -77,10 +77,9 @@ class Access(RuleBasedStateMachine):
     def invite(self, person: str, role: str) -> None:
         if person in self.joined:
             return
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             operator = operator_of(self.client)
             record = invite_member(operator, email=self.emails[person], role=role)
-            db.session.commit()
         self.ids[person], self.roles[person] = record["id"], role
 
     @rule(person=st.sampled_from(PEOPLE))
@@ -88,9 +87,8 @@ class Access(RuleBasedStateMachine):
         if person not in self.roles or person in self.joined:
             return
         token = invitation_token(self.client, self.emails[person])
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             assert accept_invitation(token) is not None
-            db.session.commit()
         self.joined.add(person)
 
     @precondition(lambda self: self.roles)
@@ -99,18 +97,16 @@ class Access(RuleBasedStateMachine):
         person = data.draw(st.sampled_from(sorted(self.roles)))
         if role == "owner" and person not in self.joined:
             return
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             change_role(operator_of(self.client), self.ids[person], role)
-            db.session.commit()
         self.roles[person] = role
 
     @precondition(lambda self: self.roles)
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         person = data.draw(st.sampled_from(sorted(self.roles)))
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             remove_member(operator_of(self.client), self.ids[person])
-            db.session.commit()
         del self.roles[person]
         self.joined.discard(person)
 
@@ -127,18 +123,16 @@ class Access(RuleBasedStateMachine):
     @rule(data=st.data())
     def revoke_key(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.keys)))
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             revoke_credential(self.client.account_id, "api_key", key)
-            db.session.commit()
 
     @precondition(lambda self: self.joined)
     @rule(data=st.data())
     def sign_in(self, data: st.DataObject) -> None:
         person = data.draw(st.sampled_from(self._members()))
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             account_id = self.client.account_id
             token = start_session(self.ids[person], account_id, address="", browser="")
-            db.session.commit()
         self._hold("session", person, token, ROLES["owner"])
 
     @precondition(lambda self: self.joined)
@@ -168,9 +162,8 @@ class Access(RuleBasedStateMachine):
     @rule(data=st.data())
     def end_access_of_the_application(self, data: st.DataObject) -> None:
         person = data.draw(st.sampled_from(sorted(self.ids)))
-        with self.app.app_context():
+        with self.app.app_context(), transaction():
             revoke_consent(self.ids[person], self.client.account_id, self.application.id)
-            db.session.commit()
         ended = [held for held in self.held if (held.kind, held.person) == ("oauth", person)]
         assert not any(self._held_by(held) for held in ended)
 

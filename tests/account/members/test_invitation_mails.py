@@ -54,7 +54,6 @@ def test_the_link_is_not_stored_or_logged(client: Client) -> None:
         mail = db.session.scalars(db.select(Mail).where(Mail.recipient == email)).one()
         row = db.session.get_one(Membership, (client.account_id, response.json["data"]["id"]))
         assert token not in f"{mail.sealed} {mail.cause} {row.invitation_hash}"
-        db.session.rollback()
 
 
 def test_the_link_uses_the_public_url(client: Client) -> None:

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.account.members import invitations
 from app.account.members.invitations import invite_member
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.values import clock
 from tests.account.members.support import PATH, invite
 from tests.make import Client, mails_to, make_account, new_email, operator_of, together
@@ -79,9 +79,8 @@ def test_other_accounts_and_the_operator_are_not_limited_by_it(
     free = make_account(app, plan="free")
     _invite_and_withdraw(free, 4)
     assert invite(make_account(app, plan="free"), new_email()).status_code == 201
-    with app.app_context():
+    with app.app_context(), transaction():
         assert invite_member(operator_of(free), email=new_email(), role="viewer")
-        db.session.commit()
 
 
 @pytest.mark.both

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from app.account.members.invitations import find_invitation, invite_member
-from app.db.extensions import db
 from app.http.errors import Forbidden
 from tests.account.members.support import PATH, count_members, invite
 from tests.make import (
@@ -157,7 +156,6 @@ def test_only_a_current_member_may_act(client: Client, stranger: Client) -> None
             acting = dataclasses.replace(operator_of(client), kind="api_key", user_id=acting_id)
             with pytest.raises(Forbidden, match="does not belong"):
                 invite_member(acting, email=new_email(), role="viewer")
-            db.session.rollback()
 
 
 def test_two_accounts_invite_one_new_person_concurrently(client: Client, stranger: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.account.members.schemas import InvitationSchema, MemberSchema, MemberUpdateSchema
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import User
 from app.policy.permissions import ROLES
 from tests.make import Client, make_invited, make_member, new_email
@@ -64,9 +65,8 @@ def test_the_name_of_a_person_is_shown_once_they_join(client: Client, stranger: 
 
 
 def _rename(client: Client, user_id: str, name: str) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.get_one(User, user_id).name = name
-        db.session.commit()
 
 
 def test_reads_have_entity_tags(client: Client) -> None:

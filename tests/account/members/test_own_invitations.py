@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.account.members.own_invitations import accept_own_invitation, decline_own_invitation
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.values import clock
 from tests.make import (
     Browser,
@@ -98,10 +98,8 @@ def test_the_menu_leads_there_while_an_invitation_is_open(
 
 def test_joining_and_declining_at_once_stay_consistent(client: Client, stranger: Client) -> None:
     def act(change: Any, user_id: str) -> Any:
-        with client.app.app_context():
-            done = change(user_id, client.account_id)
-            db.session.commit()
-            return done
+        with client.app.app_context(), transaction():
+            return change(user_id, client.account_id)
 
     for _ in range(5):
         email = new_email()

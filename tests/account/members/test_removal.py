@@ -7,16 +7,9 @@ import dataclasses
 import pytest
 
 from app.account.members.service import remove_member
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Conflict
-from tests.make import (
-    Client,
-    event_types,
-    events,
-    make_invited,
-    make_member,
-    operator_of,
-)
+from tests.make import Client, event_types, events, make_invited, make_member, operator_of
 
 PATH = "/v1/account/members"
 
@@ -74,7 +67,7 @@ def test_a_member_leaves(client: Client) -> None:
 def test_a_viewer_leaves(client: Client) -> None:
     """Through the service, as the pages do: a viewer's key may not change members."""
     member = make_member(client, "viewer")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         viewer = dataclasses.replace(
             operator_of(client),
             kind="session",
@@ -83,7 +76,6 @@ def test_a_viewer_leaves(client: Client) -> None:
             permissions=frozenset(),
         )
         remove_member(viewer, member.id)
-        db.session.commit()
     assert _ids(client) == [client.owner_id]
 
 
@@ -95,10 +87,8 @@ def test_the_last_owner_stays(client: Client) -> None:
     assert response.status_code == 409
     assert response.json["error"]["code"] == "CONFLICT"
     assert "last owner" in response.json["error"]["message"]
-    with client.app.app_context():
-        with pytest.raises(Conflict):
-            remove_member(operator_of(client), client.owner_id)
-        db.session.rollback()
+    with client.app.app_context(), pytest.raises(Conflict):
+        remove_member(operator_of(client), client.owner_id)
     assert client.owner_id in _ids(client)
     assert event_types(client) == known
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.account.credentials.service import create_credential, list_credentials
 from app.auth.sessions import find_session, start_session
 from app.db.extensions import db
-from app.models import (
-    OAuthApplication,
-    OAuthAuthorization,
-    OAuthConsent,
-    OAuthToken,
-)
+from app.db.transactions import transaction
+from app.models import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.oauth.jobs import delete_tokens
 from app.policy.permissions import expand_permissions, role_permissions
-from app.values import clock
-from app.values.ids import new_id
-from tests.make import Client, Member, make_member, new_email, second_app
+from tests.make import (
+    Client,
+    Member,
+    grant_tokens,
+    make_application,
+    make_member,
+    new_email,
+    second_app,
+)
 
 PATH = "/v1/account/members"
 EVERYTHING = ["admin"]
@@ -46,10 +48,8 @@ each_change = pytest.mark.parametrize(
 
 
 def _session(client: Client, user_id: str, account_id: str | None) -> str:
-    with client.app.app_context():
-        token = start_session(user_id, account_id, address="198.51.100.7", browser="Firefox")
-        db.session.commit()
-        return token
+    with client.app.app_context(), transaction():
+        return start_session(user_id, account_id, address="198.51.100.7", browser="Firefox")
 
 
 def _is_alive(client: Client, token: str) -> bool:
@@ -73,65 +73,26 @@ def test_sessions_end(client: Client, stranger: Client, change: Any, ends: bool)
     assert all(_is_alive(client, token) for token in others)
 
 
-def _grant(client: Client, user_id: str, account_id: str) -> dict[type, Any]:
-    """Create a consent with its authorization and tokens. Returns the key of each table's row."""
-    with client.app.app_context():
-        moment, later = clock.now(), clock.now() + timedelta(days=1)
-        application = OAuthApplication(
-            id=new_id("application"),
-            account_id=client.account_id,
-            name="Map",
-            redirect_uris=[],
-            scopes=["profile"],
-            created_at=moment,
-            updated_at=moment,
-        )
-        db.session.add(application)
-        db.session.flush()
-        whose = {
-            "account_id": account_id,
-            "user_id": user_id,
-            "application_id": application.id,
-            "scopes": ["profile"],
-            "created_at": moment,
-        }
-        consent = OAuthConsent(**whose, redirect_uris=[], updated_at=moment)
-        db.session.add(consent)
-        db.session.flush()
-        authorization = OAuthAuthorization(
-            **whose,
-            id=new_id("authorization"),
-            code_hash=new_id("event").ljust(64, "0"),
-            redirect_uri="https://example.org",
-            code_expires_at=later,
-            ends_at=later,
-        )
-        db.session.add(authorization)
-        db.session.flush()
-        token = OAuthToken(
-            token_hash=new_id("event").ljust(64, "1"),
-            authorization_id=authorization.id,
-            kind="access",
-            scopes=["profile"],
-            created_at=moment,
-            expires_at=later,
-        )
-        db.session.add(token)
-        keys = {
-            OAuthConsent: (account_id, user_id, application.id),
-            OAuthAuthorization: authorization.id,
-            OAuthToken: token.token_hash,
-        }
-        db.session.commit()
-        return keys
+def _grant(client: Client, user_id: str, account_id: str) -> str:
+    """Have a person allow a new application to act for them. Returns its id."""
+    application = make_application(client)
+    grant_tokens(client.app, application, user_id, account_id)
+    return application.id
 
 
-def _left(client: Client, granted: dict[type, Any]) -> int:
+def _left(client: Client, application_id: str) -> int:
+    """How many rows there are of what somebody allowed an application."""
+    of_application = OAuthAuthorization.application_id == application_id
+    own = (
+        select(OAuthConsent).where(OAuthConsent.application_id == application_id),
+        select(OAuthAuthorization).where(of_application),
+        select(OAuthToken).where(
+            OAuthToken.authorization_id.in_(select(OAuthAuthorization.id).where(of_application))
+        ),
+    )
     with client.app.app_context():
         delete_tokens()
-        found = [db.session.get(model, key) for model, key in granted.items()]
-        db.session.rollback()
-        return len([row for row in found if row is not None])
+        return sum(len(db.session.scalars(each).all()) for each in own)
 
 
 @each_change
@@ -150,11 +111,10 @@ def test_consents_are_revoked(client: Client, stranger: Client, change: Any, end
 
 
 def _key(client: Client, user_id: str, permissions: list[str], kind: str = "api_key") -> Client:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         credential, token = create_credential(
             client.account_id, kind=kind, name="k", permissions=permissions, created_by=user_id
         )
-        db.session.commit()
         return Client(client.app, client.account_id, user_id, token, credential.id)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.account.members.service import change_role
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Conflict
 from tests.make import (
     Client,
@@ -114,19 +114,16 @@ def test_a_key_with_more_permissions_than_its_creator_does_not_help(client: Clie
 
 
 def test_nobody_can_demote_the_last_owner(client: Client) -> None:
-    with client.app.app_context():
-        with pytest.raises(Conflict, match="last owner"):
-            change_role(operator_of(client), client.owner_id, "admin")
-        db.session.rollback()
+    with client.app.app_context(), pytest.raises(Conflict, match="last owner"):
+        change_role(operator_of(client), client.owner_id, "admin")
     assert _role(client, client.owner_id) == "owner"
 
 
 @pytest.mark.both
 def test_the_operator_may_do_anything(client: Client) -> None:
     member = make_member(client, "owner")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         change_role(operator_of(client), client.owner_id, "viewer")
-        db.session.commit()
     assert _role(member.client, client.owner_id) == "viewer"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.account.service import set_plan
 from app.db.extensions import db
 from app.models import User
 from app.values.folding import fold_text
@@ -19,6 +18,7 @@ from tests.make import (
     make_invited,
     make_member,
     new_email,
+    put_on,
 )
 
 
@@ -33,7 +33,6 @@ def _known(client: Client, email: str) -> bool:
         found = db.session.scalars(
             db.select(User).where(User.email_key == fold_text(email))
         ).first()
-        db.session.rollback()
         return found is not None
 
 
@@ -71,9 +70,7 @@ def test_a_seat_is_free_after_a_removal(free: Client) -> None:
 def test_the_current_plan_decides(free: Client) -> None:
     make_invited(free)
     make_invited(free)
-    with free.app.app_context():
-        set_plan(free.account_id, "pro")
-        db.session.commit()
+    put_on(free, "pro")
     assert invite(free, new_email()).status_code == 201
 
 

@@ -92,12 +92,11 @@ def points(client: Client) -> list[Checkpoint]:
 
 def sql(client: Client, statement: str, **values: Any) -> None:
     """Change something behind the service's back. ``:account`` is the client's account."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         if ":account" in statement:
             values["account"] = client.account_id
         changed: Any = db.session.execute(text(statement), values)
         assert changed.rowcount
-        db.session.commit()
 
 
 def exported(client: Client) -> list[bytes]:

@@ -222,9 +222,8 @@ def test_what_verification_says_of_an_attack(log: Log, attack: Callable[[Log], N
         assert {each.kind for each in found if each.is_problem} == with_kept
     finally:
         sql(client, "DELETE FROM audit_entries WHERE account_id = :account")  # others read them
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             db.session.execute(text("DELETE FROM signing_keys WHERE id = 'sk_forged'"))
-            db.session.commit()
 
 
 def test_a_change_is_named_with_its_place(log: Log) -> None:

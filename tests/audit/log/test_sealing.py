@@ -12,6 +12,7 @@ from flask import Flask
 from app.audit.log import jobs, sealing
 from app.audit.log.keys import list_keys
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
 from app.policy.request_limits import BODY_STRINGS, METADATA_LEVELS
@@ -185,9 +186,8 @@ def test_a_key_that_this_instance_has_not_made_is_not_used(
         with client.app.app_context():
             assert "sk_zz" in [key["id"] for key in list_keys()]
     finally:
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             db.session.delete(db.session.get_one(SigningKey, "sk_zz"))
-            db.session.commit()
 
 
 @pytest.mark.both

@@ -124,7 +124,6 @@ def test_a_statement_in_a_transaction_has_the_time_limit(behind: Behind) -> None
         assert time.monotonic() - began < 30
         db.session.rollback()
         assert db.session.execute(text("SHOW jit")).scalar_one() == "off"
-        db.session.rollback()
 
 
 def test_a_reading_has_that_of_the_role(behind: Behind) -> None:

@@ -12,6 +12,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import BillingCustomer, BillingEvent, CredentialRequest
 from app.models import RequestCount as Requests
 from app.values import clock
@@ -105,7 +106,7 @@ def _add_rows(client: Client) -> None:
     moment, account = clock.now(), {"account_id": client.account_id}
     long_ago = clock.day_of(moment - timedelta(days=400))
     today = {**account, "day": clock.day_of(moment), "credential_id": client.credential_id}
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.add_all(
             [
                 Requests(**account, day=long_ago, requests=7),
@@ -122,4 +123,3 @@ def _add_rows(client: Client) -> None:
                 ),
             ]
         )
-        db.session.commit()

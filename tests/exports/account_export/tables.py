@@ -95,7 +95,4 @@ def rows(client: Client, name: str) -> list[Any]:
     column = model.id if name == "Account" else model.account_id
     with client.app.app_context():
         own = select(model).where(column == client.account_id).options(undefer("*"))
-        found = list(db.session.scalars(own))
-        db.session.expunge_all()
-        db.session.rollback()
-        return found
+        return list(db.session.scalars(own))

@@ -95,6 +95,7 @@ def test_geometries_are_read() -> None:
 def test_what_is_wrong_is_said() -> None:
     for text, message in [
         ("", "it has 'the end' where a property or a value should be"),
+        ("name", "it has 'the end' where a comparison should be"),
         ("name = ", "character 8"),
         ("name = 'a' x", "it has 'x' where AND, OR or the end should be"),
         ("(name = 'a'", "where ) should be"),

@@ -8,6 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Conflict
 from app.oauth.applications.client_secrets import RotatedSecret, end_former_secret, rotate_secret
 from app.oauth.applications.service import find_application, list_applications
@@ -33,10 +34,8 @@ def rotate(client: Client, application: Application, hours: int, mark: str | Non
 
 
 def end(client: Client, application: Application) -> bool | None:
-    with client.app.app_context():
-        ended = end_former_secret(client.account_id, application.id)
-        db.session.commit()
-    return ended
+    with client.app.app_context(), transaction():
+        return end_former_secret(client.account_id, application.id)
 
 
 def answers(client: Client, application: Application, secret: str | None) -> list[TestResponse]:
@@ -154,7 +153,6 @@ def test_a_public_application_and_one_of_others_are_not_touched(
         assert rotate_secret(client.account_id, other.id) is None
         assert end_former_secret(client.account_id, other.id) is None
         assert find_application(client.account_id, other.id) is None
-        db.session.rollback()
     assert_accepted(stranger, other, other.secret)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth.applications.service import delete_application, update_application
 from tests.account.deletion.support import make_due, run_job
 from tests.make import Application, Client, grant_tokens, make_application, make_member
@@ -80,9 +80,8 @@ def test_one_that_nobody_else_uses(client: Client, stranger: Client) -> None:
 
 
 def change(client: Client, call: Callable[[], Any]) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         assert call()
-        db.session.commit()
 
 
 def assert_by(entry: dict[str, Any], application: Application) -> None:

@@ -68,7 +68,6 @@ def test_applications_of_other_accounts_are_not_accessible(
         assert list_applications(stranger.account_id) == []
         assert rotate_secret(stranger.account_id, made.id) is None
         assert not delete_application(stranger.account_id, made.id)
-        db.session.rollback()
 
 
 # The commands.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import User
 from tests.make import Browser, Client, make_operator, signed_in_browser
 
@@ -21,8 +22,7 @@ def operator_browser(client: Client, *, confirmed: bool = True) -> Browser:
 
 def change_person(client: Client, user_id: str, **columns: Any) -> None:
     """Change columns of a person, as SQL would."""
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         person = db.session.get_one(User, user_id)
         for name, value in columns.items():
             setattr(person, name, value)
-        db.session.commit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.people.instance_operators import remove_operator
 from tests.make import Browser, Client
 from tests.pages.operator.support import change_person, operator_browser
@@ -17,9 +17,8 @@ def test_the_link_is_there_for_operators_only(client: Client, operator: Browser)
 
 def test_rights_end_with_the_next_request(client: Client, operator: Browser) -> None:
     operator.get("/operator")
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         assert remove_operator(client.owner_id)
-        db.session.commit()
     page = operator.submit("/operator/sign-up", press="yes")
     assert page.status == 403
     assert operator.get("/operator/accounts").status == 403

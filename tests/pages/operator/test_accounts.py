@@ -8,18 +8,14 @@ from datetime import timedelta
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Account, AccountUsage
 from app.policy.audit import INSTANCE
 from app.policy.forms import FIELD_LENGTH
 from app.values import clock
 from app.values.ids import new_id
 from tests.account.deletion.support import set_deletion, slug_of
-from tests.make import (
-    Browser,
-    Client,
-    make_invited,
-    make_member,
-)
+from tests.make import Browser, Client, make_invited, make_member
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
 from tests.pages.support import post
@@ -30,7 +26,7 @@ PATH = "/operator/accounts"
 def make_accounts(client: Client, *names: str, **usage: int) -> list[str]:
     """Put in accounts with these names, each newer than the one before. Returns their ids."""
     moment, ids = clock.now(), [new_id("account") for _ in names]
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for place, (account_id, name) in enumerate(zip(ids, names, strict=True)):
             at = moment + timedelta(seconds=place)
             values = {"type": "organization", "plan": "free", "created_at": at, "updated_at": at}
@@ -38,7 +34,6 @@ def make_accounts(client: Client, *names: str, **usage: int) -> list[str]:
             db.session.add(Account(id=account_id, name=name, slug=slug, **values))
         db.session.flush()
         db.session.add_all(AccountUsage(account_id=each, **usage) for each in ids)
-        db.session.commit()
     return ids
 
 

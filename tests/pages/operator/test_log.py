@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.audit.entries import write_entry
 from app.audit.proof.checkpoint import FORMAT
 from app.audit.targets import Target
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 from app.values.strict_json import loads
 from tests.make import Browser, Client
@@ -16,9 +16,8 @@ PATH = "/operator/log"
 
 
 def enter(client: Client, action: str, target: Target) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         write_entry(action, target, account_id=INSTANCE)
-        db.session.commit()
 
 
 def test_entries(client: Client, operator: Browser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.mail.service import queue_mail
 from app.settings.mail import mail_server
 from tests.make import Browser, Client, mails_to, new_email, second_app
@@ -18,9 +18,8 @@ LINK = "https://canopy.example/secret-link"
 @pytest.mark.both
 def test_the_last_emails_without_what_they_say(app: Flask, operator: Browser) -> None:
     email = new_email()
-    with app.app_context():
+    with app.app_context(), transaction():
         queue_mail("confirm_sign_up", email, cause=email, values={"link": LINK})
-        db.session.commit()
     page = operator.get("/operator/mails")
     assert f"{email} confirm sign up" in page.text
     assert "waiting" in page.text

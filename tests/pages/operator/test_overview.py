@@ -11,8 +11,8 @@ from flask import Flask
 
 from app.audit.entries import write_entry
 from app.audit.targets import Target
-from app.db.extensions import db
 from app.db.revisions import newest_revision
+from app.db.transactions import transaction
 from app.doctor import doctor_runs, jobs
 from app.doctor.doctor_runs import read_progress, store_findings
 from app.doctor.findings import ok, problem, warning
@@ -61,9 +61,8 @@ def test_numbers(client: Client, operator: Browser) -> None:
 
 
 def test_the_last_backup(client: Client, operator: Browser) -> None:
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         write_entry("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
-        db.session.commit()
     assert re.search(r"Last backup \d\d/\d\d/\d{4}", operator.get("/operator").text)
 
 

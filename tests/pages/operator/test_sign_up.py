@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.pages.operator.changes import set_sign_up
 from app.policy.audit import INSTANCE
 from app.site.instance_state import OPEN, shown_sign_up, sign_up
@@ -84,9 +84,8 @@ def test_another_process_refuses_at_once(client: Client) -> None:
     """Its pages offer to sign up for some seconds more."""
     with second_app(client.app) as other, other.app_context():
         assert shown_sign_up() == OPEN
-        with client.app.app_context():
+        with client.app.app_context(), transaction():
             set_sign_up(closed=True)
-            db.session.commit()
         assert sign_up() == "closed"
         assert Browser(other).get("/register").status == 403
 

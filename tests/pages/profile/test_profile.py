@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Membership, Session, User
 from app.policy.people import WRONG_PASSWORDS
 from app.values import clock
@@ -189,10 +190,9 @@ def test_accounts_of_others_cannot_be_switched_to(app: Flask, browser: Browser) 
 
 
 def test_an_address_is_confirmed_by_a_mailed_link(app: Flask, email: str, browser: Browser) -> None:
-    with app.app_context():
+    with app.app_context(), transaction():
         person = db.session.scalars(select(User).where(User.email == email)).one()
         person.email_verified_at = None
-        db.session.commit()
     assert "not confirmed" in browser.get("/profile").text
     browser.submit("/profile/verify-email")
     link = link_in(mails_to(app, email)[-1])

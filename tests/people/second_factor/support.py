@@ -22,7 +22,7 @@ from flask import Flask
 from app.auth.memberships import memberships_of
 from app.auth.pending_sign_ins import start_pending
 from app.auth.people import find_person
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.people.second_factor.changes import turn_on_authenticator
 from app.people.second_factor.totp import new_secret
 from app.policy.second_factor import CODE_SECONDS
@@ -98,11 +98,10 @@ def person_with_app(app: Flask, email: str) -> Factor:
 def app_of(app: Flask, user_id: str) -> Factor:
     """The authenticator app of this person, stored directly."""
     factor = Factor(new_secret())
-    with app.app_context():
+    with app.app_context(), transaction():
         codes = turn_on_authenticator(
             user_id, factor.secret, factor.code(), first=True, address="203.0.113.7"
         )
-        db.session.commit()
     assert codes
     factor.codes = codes
     return factor
@@ -111,10 +110,9 @@ def app_of(app: Flask, user_id: str) -> Factor:
 def begin(app: Flask, email: str) -> Browser:
     """A browser that waits for the second step, by a sign-in that is begun directly."""
     user_id = _person_id(app, email)
-    with app.app_context():
+    with app.app_context(), transaction():
         account_id = next((row.id for row in memberships_of(user_id)), None)
         token = start_pending(user_id, account_id, "/")
-        db.session.commit()
     browser = Browser(app)
     browser.client.set_cookie("canopy_second_step", token)
     browser.get(STEP)

@@ -34,7 +34,6 @@ def entries(app: Flask, email: str) -> list[dict[str, Any]]:
         user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
         own = select(AuditEntry.body).where(AuditEntry.target_id == user_id)
         bodies = list(db.session.scalars(own.order_by(AuditEntry.id)))
-        db.session.rollback()
     return [loads(body.encode()) for body in bodies]
 
 
@@ -110,7 +109,6 @@ def test_a_requirement_and_its_end(client: Client) -> None:
             AuditEntry.action.startswith("account.second_factor_"),
         )
         bodies = list(db.session.scalars(own.order_by(AuditEntry.id)))
-        db.session.rollback()
     found = [loads(body.encode()) for body in bodies]
     assert [each["action"].partition(".")[2] for each in found] == [
         "second_factor_required",

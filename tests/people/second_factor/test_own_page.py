@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Authenticator, Passkey, RecoveryCode, User
 from app.policy.second_factor import CONFIRMED_FOR, SETUP_LIFE
 from tests.make import mails_to, sign_in, sign_up, signed_in
@@ -84,7 +85,6 @@ def test_the_secret_is_sealed(app: Flask, email: str) -> None:
     with app.app_context():
         own = select(Authenticator.sealed_secret).join(User).where(User.email == email)
         stored = db.session.scalars(own).one()
-        db.session.rollback()
     assert factor.secret.hex() not in stored
     assert stored.startswith("gAAAA")
 
@@ -129,7 +129,6 @@ def test_turned_off_the_password_is_enough(app: Flask, email: str) -> None:
             user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
             for model in (Authenticator, Passkey, RecoveryCode):
                 assert not db.session.scalars(select(model).where(model.user_id == user_id)).all()
-            db.session.rollback()
 
 
 def test_turned_off_it_ends_the_sign_ins_that_wait_for_it(
@@ -153,10 +152,9 @@ def test_a_sign_in_that_began_while_it_was_turned_off_has_ended(app: Flask, emai
     """It was stored just after the others were ended."""
     person_with_app(app, email)
     waiting = begin(app, email)
-    with app.app_context():
+    with app.app_context(), transaction():
         person = db.session.scalars(select(User).where(User.email == email)).one()
         person.second_factor_since = None
-        db.session.commit()
     assert waiting.get(STEP).path == "/login"
 
 

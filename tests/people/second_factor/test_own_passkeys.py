@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Passkey, User
 from app.policy.second_factor import PASSKEYS
 from tests.make import mails_to, sign_in, sign_up, signed_in
@@ -123,14 +124,13 @@ def test_the_passkey_of_somebody_else_cannot_be_removed(app: Flask, email: str) 
 def test_nobody_has_more_passkeys_than_they_may(app: Flask, email: str) -> None:
     browser = signed_in(app, email)
     add(browser, SoftPasskey())
-    with app.app_context():
+    with app.app_context(), transaction():
         user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
         first = db.session.scalars(select(Passkey).where(Passkey.user_id == user_id)).one()
         for number in range(PASSKEYS - 1):
             values = {"id": f"pk_{number}-{id(app)}", "credential_id": f"AA{number:02}"}
             columns = [c.key for c in Passkey.__table__.columns if c.key not in values]
             db.session.add(Passkey(**values, **{name: getattr(first, name) for name in columns}))
-        db.session.commit()
     page = add(browser, SoftPasskey())
     assert "Remove one before you add another" in page.text
 
@@ -138,6 +138,4 @@ def test_nobody_has_more_passkeys_than_they_may(app: Flask, email: str) -> None:
 def ids_of(app: Flask, email: str) -> list[str]:
     with app.app_context():
         own = select(Passkey.id).join(User, User.id == Passkey.user_id).where(User.email == email)
-        found = list(db.session.scalars(own))
-        db.session.rollback()
-        return found
+        return list(db.session.scalars(own))

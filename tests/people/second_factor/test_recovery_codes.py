@@ -10,14 +10,7 @@ from app.db.extensions import db
 from app.models import RecoveryCode
 from app.policy.second_factor import RECOVERY_CODES
 from tests.make import Browser, mails_to, sign_up, signed_in, text_of, together
-from tests.people.second_factor.support import (
-    OWN,
-    begin,
-    codes_of,
-    give,
-    person_with_app,
-    turn_on,
-)
+from tests.people.second_factor.support import OWN, begin, codes_of, give, person_with_app, turn_on
 
 KIND = "recovery_code"
 NEW = f"{OWN}/recovery-codes"
@@ -63,7 +56,6 @@ def test_codes_are_stored_as_hashes(app: Flask, email: str) -> None:
     codes = person_with_app(app, email).codes
     with app.app_context():
         stored = "".join(db.session.scalars(select(RecoveryCode.code_hash)))
-        db.session.rollback()
     assert not any(code in stored or code.replace("-", "") in stored for code in codes)
 
 

@@ -10,16 +10,7 @@ from flask import Flask
 
 from app.policy.forms import FIELD_LENGTH
 from app.policy.second_factor import SECOND_STEP_LIFE, WRONG_CODES, WRONG_CODES_WINDOW
-from tests.make import (
-    Browser,
-    Client,
-    link_in,
-    mails_to,
-    make_member,
-    sign_in,
-    signed_in,
-    together,
-)
+from tests.make import Browser, Client, link_in, mails_to, make_member, sign_in, signed_in, together
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     OWN,
@@ -248,19 +239,6 @@ def known_as(browser: Browser) -> Browser:
     assert cookie is not None
     other.client.set_cookie("canopy_known", cookie.value)
     return other
-
-
-@pytest.mark.slow
-def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, later: Later) -> None:
-    own = sign_in(app, email)
-    factor = turn_on(own)
-    own.get("/profile")
-    own.submit("/logout")
-    stranger = begin(app, email)
-    for _ in range(WRONG_CODES + 1):
-        give(stranger, value=factor.wrong())
-    later.move()
-    assert give(give_password(app, email, own), value=factor.code()).path == "/welcome"
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import User
 from config import ROOT
 from tests.make import (
@@ -79,10 +80,9 @@ def test_an_invitation_with_a_first_password_has_the_second_step(
 ) -> None:
     """Of somebody who signs in elsewhere, and has a second factor here."""
     factor = person_with_app(app, email)
-    with app.app_context():
+    with app.app_context(), transaction():
         person = db.session.scalars(db.select(User).where(User.email == email)).one()
         person.password_hash = None
-        db.session.commit()
     make_invited(client, email=email)
     browser = Browser(app)
     browser.get(f"/invitations/{invitation_token(client, email)}")

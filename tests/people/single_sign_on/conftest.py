@@ -26,8 +26,9 @@ def sso(app: Flask, _provider: FakeProvider) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def woods(sso: Flask, _provider: FakeProvider) -> FakeProvider:
+def woods(sso: Flask, _provider: FakeProvider) -> Iterator[FakeProvider]:
     """The provider, which tells the truth; the application has heard nothing of it yet."""
     _provider.is_right()
     provider.init_app(sso)
-    return _provider
+    yield _provider
+    _provider.over.set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import threading
 import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -24,24 +23,12 @@ FAILED = (503, "You could not be signed in")
 DISCOVERY = "/.well-known/openid-configuration"
 
 
-@pytest.fixture
-def provider(woods: FakeProvider) -> Iterator[FakeProvider]:
-    yield woods
-    woods.over.set()
-
-
-@pytest.fixture
-def site(sso: Flask, provider: FakeProvider) -> Flask:
-    """An instance that has heard nothing of the provider yet."""
-    return sso
-
-
-def drips(provider: FakeProvider, head: bytes) -> Answer:
+def drips(woods: FakeProvider, head: bytes) -> Answer:
     """A head, and then a byte now and then, which no timeout of a single operation meets."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.wfile.write(head)
-        while not provider.over.wait(0.2):
+        while not woods.over.wait(0.2):
             handler.wfile.write(b"x")
 
     return answer
@@ -50,39 +37,35 @@ def drips(provider: FakeProvider, head: bytes) -> Answer:
 def test_a_provider_that_is_down(app: Flask) -> None:
     with fake_provider() as gone:
         settings = gone.settings
-    with second_app(app, **settings) as site:
-        page = Browser(site).get("/login/single-sign-on")
+    with second_app(app, **settings) as sso:
+        page = Browser(sso).get("/login/single-sign-on")
         assert seen(page) == FAILED
         assert page.response.headers["Retry-After"]
         assert "/login" in page.links
 
 
-def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None:
-    provider.answers[DISCOVERY] = gives(b"", 500)
-    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
-    provider.answers.clear()
-    assert leave(Browser(site))
+def test_a_provider_that_comes_back(sso: Flask, woods: FakeProvider) -> None:
+    woods.answers[DISCOVERY] = gives(b"", 500)
+    assert seen(Browser(sso).get("/login/single-sign-on")) == FAILED
+    woods.answers.clear()
+    assert leave(Browser(sso))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
-def test_a_slow_one_is_given_up(
-    site: Flask, provider: FakeProvider, subtests: pytest.Subtests
-) -> None:
+def test_a_slow_one_is_given_up(sso: Flask, woods: FakeProvider, subtests: pytest.Subtests) -> None:
     start = b"HTTP/1.1 200 OK\r\n"
     for head in (b"", start + b"Content-Length: 100000\r\n\r\n"):
-        init_app(site)
+        init_app(sso)
         with subtests.test(repr(head)):
-            provider.answers[DISCOVERY] = drips(provider, head)
+            woods.answers[DISCOVERY] = drips(woods, head)
             began = time.monotonic()
-            assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+            assert seen(Browser(sso).get("/login/single-sign-on")) == FAILED
             assert time.monotonic() - began < PATIENCE / 2
 
 
 @pytest.mark.slow
-def test_answers_that_are_none(
-    site: Flask, provider: FakeProvider, subtests: pytest.Subtests
-) -> None:
+def test_answers_that_are_none(sso: Flask, woods: FakeProvider, subtests: pytest.Subtests) -> None:
     """At each step: nothing is ever a 500."""
     answers = {
         "an error": gives({"error": "invalid_grant"}, 400),
@@ -101,11 +84,11 @@ def test_answers_that_are_none(
     }
     for path in ("/token", "/keys"):
         for name, answer in answers.items():
-            provider.answers = {path: answer}
-            init_app(site)
+            woods.answers = {path: answer}
+            init_app(sso)
             with subtests.test(f"{path}: {name}"):
-                browser = Browser(site)
-                assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+                browser = Browser(sso)
+                assert seen(browser.get(woods.sign_in(leave(browser)))) == FAILED
 
 
 ODD_METADATA = [
@@ -119,27 +102,27 @@ ODD_METADATA = [
 ]
 
 
-def test_odd_metadata_is_read_again(site: Flask, provider: FakeProvider) -> None:
+def test_odd_metadata_is_read_again(sso: Flask, woods: FakeProvider) -> None:
     for name, odd in ODD_METADATA:
-        init_app(site)
-        provider.metadata[name] = odd
-        assert seen(Browser(site).get("/login/single-sign-on")) == FAILED, (name, odd)
-        provider.is_right()
-        assert leave(Browser(site))
+        init_app(sso)
+        woods.metadata[name] = odd
+        assert seen(Browser(sso).get("/login/single-sign-on")) == FAILED, (name, odd)
+        woods.is_right()
+        assert leave(Browser(sso))
 
 
-def test_a_token_without_end(site: Flask, provider: FakeProvider) -> None:
+def test_a_token_without_end(sso: Flask, woods: FakeProvider) -> None:
     for endless in ("Infinity", "-Infinity", "1e999"):
-        provider.answers["/token"] = gives(f'{{"expires_in": {endless}}}'.encode())
-        browser = Browser(site)
-        assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+        woods.answers["/token"] = gives(f'{{"expires_in": {endless}}}'.encode())
+        browser = Browser(sso)
+        assert seen(browser.get(woods.sign_in(leave(browser)))) == FAILED
 
 
-def test_a_token_whose_header_has_certificates(site: Flask, provider: FakeProvider) -> None:
+def test_a_token_whose_header_has_certificates(sso: Flask, woods: FakeProvider) -> None:
     for certificates, expected in ((3, (200, "Finish signing up")), (20, FAILED)):
-        provider.header["x5c"] = ["MII" + "x" * 2000] * certificates
-        browser = Browser(site)
-        assert seen(browser.get(provider.sign_in(leave(browser)))) == expected
+        woods.header["x5c"] = ["MII" + "x" * 2000] * certificates
+        browser = Browser(sso)
+        assert seen(browser.get(woods.sign_in(leave(browser)))) == expected
 
 
 ODD_KEYS = (
@@ -156,45 +139,45 @@ ODD_KEYS = (
 
 
 def test_a_key_that_cannot_be_read_does_not_spoil_the_others(
-    site: Flask, provider: FakeProvider
+    sso: Flask, woods: FakeProvider
 ) -> None:
     """RFC 7517, section 5."""
-    (key,) = provider.keys["keys"]
+    (key,) = woods.keys["keys"]
     for odd in ODD_KEYS:
-        init_app(site)
-        provider.keys = {"keys": [odd, key, odd]}
-        browser = Browser(site)
-        page = browser.get(provider.sign_in(leave(browser)))
+        init_app(sso)
+        woods.keys = {"keys": [odd, key, odd]}
+        browser = Browser(sso)
+        page = browser.get(woods.sign_in(leave(browser)))
         assert seen(page) == (200, "Finish signing up"), odd
 
 
 def test_keys_none_of_which_can_be_read(
-    site: Flask, provider: FakeProvider, caplog: pytest.LogCaptureFixture
+    sso: Flask, woods: FakeProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     for keys in (None, 17, "text", {"kid": {}}, [], ODD_KEYS):
-        init_app(site)
+        init_app(sso)
         caplog.clear()
-        provider.keys = {"keys": keys}
-        browser = Browser(site)
-        assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+        woods.keys = {"keys": keys}
+        browser = Browser(sso)
+        assert seen(browser.get(woods.sign_in(leave(browser)))) == FAILED
         assert "the provider publishes no key that can be read" in caplog.text
 
 
 @pytest.mark.slow
-def test_a_slow_provider_does_not_take_all_threads(app: Flask, provider: FakeProvider) -> None:
+def test_a_slow_provider_does_not_take_all_threads(app: Flask, woods: FakeProvider) -> None:
     """Of four threads, two may wait for it; others hear at once that it is busy."""
 
     refused = threading.Barrier(2 + 4)
 
     def slow(handler: BaseHTTPRequestHandler) -> None:
         refused.wait(PATIENCE)
-        gives(provider.metadata)(handler)
+        gives(woods.metadata)(handler)
 
-    provider.answers[DISCOVERY] = slow
-    with second_app(app, **provider.settings, web_threads=4) as site:
+    woods.answers[DISCOVERY] = slow
+    with second_app(app, **woods.settings, web_threads=4) as sso:
 
         def ask() -> int:
-            page = Browser(site).get("/login/single-sign-on", follow=False)
+            page = Browser(sso).get("/login/single-sign-on", follow=False)
             if page.status == 503:
                 refused.wait(PATIENCE)
             return page.status

@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Account, Membership, User
 from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
@@ -111,12 +112,11 @@ def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
 ) -> None:
     person = claims()
     browser = begin(sso, woods, person)
-    with sso.app_context():
+    with sso.app_context(), transaction():
         own = db.select(User.id).where(User.email == person["email"])
         joined = db.select(Membership.account_id).where(Membership.user_id.in_(own))
         account = db.session.get_one(Account, db.session.scalars(joined).one())
         account.second_factor_required_at, account.second_factor_grace_days = clock.now(), 0
-        db.session.commit()
     assert browser.get("/projects").path == OWN
     browser = Browser(sso)
     assert arrive(browser, woods, person, "/projects").path == OWN

@@ -60,14 +60,6 @@ def test_a_new_person_consents_and_has_an_account(sso: Flask, woods: FakeProvide
     assert "Beech Hill" in browser.get("/accounts").text
 
 
-def test_a_known_identity_signs_in(sso: Flask, woods: FakeProvider) -> None:
-    person = claims()
-    begin(sso, woods, person)
-    browser = Browser(sso)
-    assert arrive(browser, woods, person).path == "/welcome"
-    assert signed_in_as(browser) == person["email"]
-
-
 def test_a_new_address_at_the_provider_makes_no_new_person(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)

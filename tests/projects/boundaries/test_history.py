@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.geometry import read_boundary
 from app.projects.boundary_history import comparing
 from app.projects.service import create_project, update_project
@@ -96,14 +97,13 @@ def test_the_pages_have_the_newest_first(client: Client, project: dict[str, Any]
 def test_who_did_it_and_in_which_way(client: Client, project: dict[str, Any]) -> None:
     editor = make_member(client, "editor")
     put(make_key_of(client, editor.id, "editor"), project, geometry=square(size=0.2))
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         boundary = read_boundary(square(size=0.3))
         principal = operator_of(client)
         update_project(principal, project["id"], {"geometry": boundary})
         other = read_boundary(square(size=0.4))
         update_project(principal, project["id"], {"geometry": other}, source="ogc")
         new = create_project(principal, name="New", geometry=other, source="import")
-        db.session.commit()
     found = boundaries(client, project)
     assert [each["source"] for each in found] == ["ogc", "cli", "api", "api"]
     assert found[2]["created_by"] == {"id": editor.id, "email": editor.email}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.geometry import read_boundary
 from app.geometry.timed import processor_seconds
 from app.projects.boundaries import overlaps
@@ -180,12 +180,11 @@ def test_what_could_not_be_compared_is_told(
 @pytest.mark.both
 def test_the_largest_boundaries_on_one_another_end_in_time(client: Client) -> None:
     (ring,) = comb(90_000)["coordinates"]
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         for number in range(4):
             moved = polygon([[lon + number * 1e-6, lat] for lon, lat in ring])
             boundary = read_boundary(moved)
             last = create_project(operator_of(client), name=f"{number}", geometry=boundary)
-        db.session.commit()
     began = processor_seconds()
     response = client.get(f"/v1/projects/{last['id']}/overlaps")
     assert is_within(processor_seconds() - began, 2)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from app.db.extensions import db
+from tests.audit.log.logs import sql
 from tests.make import Client, event_types, events, make_project, square
 from tests.projects.boundaries.history import Record, boundaries, geometry_of, put
 
@@ -76,7 +75,7 @@ def test_it_heeds_the_tag_of_the_project(client: Client, project: Record) -> Non
 def test_what_was_not_kept_cannot_be_restored(client: Client, project: Record) -> None:
     put(client, project, geometry=square(10, 50, 0.2))
     _, former = boundaries(client, project)
-    _sql(client, "UPDATE boundaries SET geometry = NULL WHERE id = :id", id=former["id"])
+    sql(client, "UPDATE boundaries SET geometry = NULL WHERE id = :id", id=former["id"])
     assert geometry_of(client, project, former) is None
     response = restore(client, project, former)
     assert response.status_code == 409
@@ -90,15 +89,9 @@ def test_what_is_no_longer_valid_is_refused_with_its_problems(
     _, former = boundaries(client, project)
     crossed = '{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,0],[0,1],[0,0]]]}'
     statement = "UPDATE boundaries SET geometry = :crossed WHERE id = :id"
-    _sql(client, statement, id=former["id"], crossed=crossed)
+    sql(client, statement, id=former["id"], crossed=crossed)
     response = restore(client, project, former)
     assert response.status_code == 422
     (detail,) = response.json["error"]["details"]
     assert detail["field"] == "geometry.coordinates"
     assert "crosses or touches" in detail["message"]
-
-
-def _sql(client: Client, statement: str, **values: Any) -> None:
-    with client.app.app_context():
-        db.session.execute(text(statement), values)
-        db.session.commit()

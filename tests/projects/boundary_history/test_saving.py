@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.usage.counters import read_counters, recount_usage
 from tests.database_webhook.reports import boundary, change, insert
 from tests.make import Client, make_project, square
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.both
 def stored_bytes(client: Client) -> list[int]:
     """The counter of stored bytes, before and after it is counted again."""
     with client.app.app_context():
-        found = [read_counters(client.account_id).stored_bytes]
-        recount_usage(client.account_id)
-        db.session.commit()
-        return [*found, read_counters(client.account_id).stored_bytes]
+        found = read_counters(client.account_id).stored_bytes
+        with transaction():
+            recount_usage(client.account_id)
+        return [found, read_counters(client.account_id).stored_bytes]
 
 
 @pytest.mark.parametrize("geometry", [square(size=0.3), None])

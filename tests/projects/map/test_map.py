@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from app.api import expensive
 from app.api.expensive import TURNS
-from app.db.extensions import db
 from app.policy.request_limits import MAP_SHORT_BYTES
 from app.projects.map import shapes
+from tests.audit.log.logs import sql
 from tests.make import Client, make_project, multi_square, square
 from tests.turns import turn_taken
 
@@ -45,12 +44,6 @@ def long_boundary(positions: int = 3_000) -> Record:
     ring = [*side, [11, 50], [11, 51], [10, 51], side[0]]
     assert len(json.dumps(ring)) > MAP_SHORT_BYTES
     return {"type": "Polygon", "coordinates": [ring]}
-
-
-def sql(client: Client, statement: str, **values: Any) -> None:
-    with client.app.app_context():
-        db.session.execute(text(statement), values)
-        db.session.commit()
 
 
 @pytest.mark.both

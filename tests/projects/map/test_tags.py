@@ -7,6 +7,7 @@ import time
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import AccountUsage
 from app.projects.boundary_history.jobs import simplify_boundaries
 from app.projects.map import service
@@ -89,9 +90,8 @@ def test_no_tag_comes_again_after_a_backup_was_restored(client: Client) -> None:
     backup = version(client)
     client.put(f"/v1/projects/{project['id']}", json={"name": "Lost"})
     lost = tag_of(client)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         db.session.get_one(AccountUsage, client.account_id).map_version = backup
-        db.session.commit()
     time.sleep(0.005)
     client.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
     assert tag_of(client) != lost

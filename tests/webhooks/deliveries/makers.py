@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime, timedelta
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.events.outbox import queue_deliveries
 from app.outbound import Timing
 from app.values.ids import new_id_at
@@ -64,8 +64,7 @@ def queue(customer: Client, number: int, *webhooks: dict[str, str]) -> None:
     if not events(customer):
         make_project(customer)
     event_id = events(customer)[0]["id"]
-    with customer.app.app_context():
+    with customer.app.app_context(), transaction():
         for _ in range(number):
             ids = [webhook["id"] for webhook in webhooks]
             queue_deliveries(customer.account_id, event_id, ids, cause="redelivery")
-        db.session.commit()

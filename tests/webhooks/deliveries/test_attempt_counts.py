@@ -24,7 +24,6 @@ def counts(client: Client) -> list[tuple[object, ...]]:
     with client.app.app_context():
         rows = db.session.scalars(rows_of(client.account_id, AttemptCount))
         found = [(row.hour, row.status, row.took_ms, row.number) for row in rows]
-        db.session.rollback()
         return sorted(found, key=str)
 
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Webhook
 from app.policy.deliveries import RETRY_AFTER
 from app.values import clock
@@ -120,10 +121,9 @@ def test_the_schedule_is_kept_to_the_second(
 
 def test_a_new_address_forgets_what_was_given_up(customer: Client, receiver: Receiver) -> None:
     webhook = make_webhook(customer, url=receiver.url())
-    with customer.app.app_context():
+    with customer.app.app_context(), transaction():
         row = db.session.get_one(Webhook, webhook["id"])
         row.given_up_at, row.consecutive_failures = clock.now(), 6
-        db.session.commit()
     assert record(customer, webhook)["status"] == "failed"
     customer.put(f"/v1/webhooks/{webhook['id']}", {"url": receiver.url("/new")})
     assert record(customer, webhook)["status"] == "healthy"

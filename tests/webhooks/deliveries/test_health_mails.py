@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.deliveries import DISABLED_AFTER
 from app.values import clock
 from app.webhooks.deliveries.health import mail_admins
@@ -26,9 +26,8 @@ def _since() -> datetime:
 def _mail(client: Client, kind: str = FAILING, webhook_id: str = WEBHOOK, **values: Any) -> None:
     columns = {"url": URL, "failing_since": _since(), "disabled_reason": None} | values
     row = SimpleNamespace(id=webhook_id, account_id=client.account_id, **columns)
-    with client.app.app_context():
+    with client.app.app_context(), transaction():
         mail_admins(kind, row)
-        db.session.commit()
 
 
 def _words(message: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.deliveries import LEASE
 from app.values import clock
 from app.webhooks.deliveries import cancellation, leases, outcomes
@@ -24,10 +25,8 @@ pytestmark = pytest.mark.both
 
 
 def claim(app: Flask, run: str, numbers: dict[str, int]) -> list[ClaimedDelivery]:
-    with app.app_context():
-        found = leases.claim_deliveries(run, numbers, clock.now())
-        db.session.commit()
-        return found
+    with app.app_context(), transaction():
+        return leases.claim_deliveries(run, numbers, clock.now())
 
 
 def quiet_webhook(customer: Client) -> dict[str, str]:
@@ -75,13 +74,11 @@ def test_a_released_delivery_is_due_as_before(delivering: Flask, customer: Clien
     queue(customer, 2, webhook)
     before = deliveries(customer)
     claimed = claim(delivering, "one", {webhook["id"]: 2})
-    with delivering.app_context():
+    with delivering.app_context(), transaction():
         leases.release_deliveries("other", claimed)
-        db.session.commit()
     assert {row["claim"] for row in deliveries(customer)} == {"one"}, "claimed by another run"
-    with delivering.app_context():
+    with delivering.app_context(), transaction():
         leases.release_deliveries("one", claimed)
-        db.session.commit()
     assert deliveries(customer) == before
 
 
@@ -93,7 +90,7 @@ def test_a_run_whose_lease_expired_overwrites_nothing(
     (late,) = claim(delivering, "late", {webhook["id"]: 1})
     later(LEASE)
     (delivery,) = claim(delivering, "next", {webhook["id"]: 1})
-    with delivering.app_context():
+    with delivering.app_context(), transaction():
         outcomes.mark_failed("late", [Retry(late, "pending", clock.now())])
         cancellation.cancel_claimed("late", [late])
         db.session.commit()
@@ -102,7 +99,6 @@ def test_a_run_whose_lease_expired_overwrites_nothing(
         outcomes.mark_succeeded([late])
         db.session.commit()
         outcomes.mark_failed("next", [Retry(delivery, "pending", clock.now())])
-        db.session.commit()
     (row,) = deliveries(customer)
     assert (row["state"], row["due_at"]) == ("succeeded", None), (
         "a success counts whichever run reports it"

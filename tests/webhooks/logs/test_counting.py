@@ -13,6 +13,7 @@ import pytest
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.queries import reading_engine
+from app.db.transactions import transaction
 from app.lists import log_counts
 from app.models import DeliveryLog
 from app.values import clock
@@ -86,11 +87,10 @@ def test_recent_entries_are_not_cached(log: Log, monkeypatch: pytest.MonkeyPatch
 def test_deleted_entries_are_noticed(log: Log) -> None:
     ids = log.write(8)
     assert log.total() == 8
-    with log.client.app.app_context():
+    with log.client.app.app_context(), transaction():
         own = rows_of(log.client.account_id, DeliveryLog).where(DeliveryLog.id.in_(ids[:2]))
         for row in db.session.scalars(own):
             db.session.delete(row)
-        db.session.commit()
     assert log.total() == 6
 
 

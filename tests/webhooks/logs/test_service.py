@@ -9,6 +9,7 @@ import pytest
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Event
 from app.values import clock
 from tests.make import Client, deliveries, events, make_log, make_project, make_webhook
@@ -29,10 +30,9 @@ class Entry:
         self.path = f"/v1/webhooks/{self.webhook['id']}/logs/{self.id}"
 
     def forget_event(self) -> None:
-        with self.client.app.app_context():
+        with self.client.app.app_context(), transaction():
             own = rows_of(self.client.account_id, Event).where(Event.id == self.event["id"])
             db.session.delete(db.session.scalars(own).one())
-            db.session.commit()
 
 
 @pytest.fixture
@@ -63,7 +63,6 @@ def test_the_event_is_byte_for_byte_what_was_sent(client: Client, entry: Entry) 
     with client.app.app_context():
         own = rows_of(client.account_id, Event).where(Event.id == entry.event["id"])
         body = db.session.scalars(own).one().body
-        db.session.rollback()
     assert f'"event":{body}' in client.get(entry.path).get_data(as_text=True)
 
 
