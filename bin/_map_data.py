@@ -386,7 +386,7 @@ def add_towns(tiles: Tiles, path: Path) -> None:
         "SELECT name, longitude, latitude, people, capital FROM towns ORDER BY people DESC"
     )
     last = max(NAMED)
-    write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    quoted = json.JSONEncoder(ensure_ascii=False).encode
     taken: dict[int, set[Point]] = defaultdict(set)
     for name, lon, lat, people, is_capital in rows:
         place = project(lon, lat, TILE << last)
@@ -395,7 +395,8 @@ def add_towns(tiles: Tiles, path: Path) -> None:
             zoom = min(zoom, CAPITALS)
         for level in (level for level, zooms in NAMED.items() if zoom in zooms):
             x, y = (each >> last - level for each in place)
-            tiles.add(level, x // TILE, y // TILE, "towns", write([name, zoom, x % TILE, y % TILE]))
+            town = f"[{quoted(name)},{zoom},{x % TILE},{y % TILE}]"
+            tiles.add(level, x // TILE, y // TILE, "towns", town)
     database.close()
 
 
@@ -405,15 +406,14 @@ def first_zoom(taken: dict[int, set[Point]], place: Point, people: int) -> int:
     Args:
         place: in pixels of the zoom 14, as in the unit of towns.
     """
-    cells = {zoom: cell_of(place, 14 - zoom) for zoom in LEAST_PEOPLE}
     last = max(LEAST_PEOPLE)
     first = next(
         zoom
         for zoom, least in LEAST_PEOPLE.items()
-        if people >= least and (zoom == last or cells[zoom] not in taken[zoom])
+        if people >= least and (zoom == last or cell_of(place, 14 - zoom) not in taken[zoom])
     )
     for zoom in range(first, last):
-        taken[zoom].add(cells[zoom])
+        taken[zoom].add(cell_of(place, 14 - zoom))
     return first
 
 

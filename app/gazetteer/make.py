@@ -125,7 +125,7 @@ def _names(city: dict[str, Any]) -> dict[str, str]:
         is_code = len(name) == 3 and name.isascii() and name.isupper()  # of an airport
         folded = "" if is_code or _is_transliterated(name) else fold_name(name)
         if folded and folded != own:
-            names[folded] = max(name, names.get(folded, ""), key=_accents)
+            names[folded] = max(name, names[folded], key=_accents) if folded in names else name
     return names
 
 
@@ -135,7 +135,7 @@ def _is_transliterated(name: str) -> bool:
 
 
 def _accents(name: str) -> tuple[int, str]:
-    return sum(not character.isascii() for character in name), name
+    return len(name) - sum(map(str.isascii, name)), name
 
 
 if __name__ == "__main__":
