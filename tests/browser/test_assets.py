@@ -76,7 +76,7 @@ def test_an_asset_is_placed_on_the_map(forester: Owner) -> None:
     page.locator("[name=metadata_value]").nth(1).fill("7")
     forester.press("Create")
     expect(page.locator("h1")).to_have_text("Gate")
-    expect(page.locator("#coordinates")).to_contain_text("50.05, 10.0")
+    expect(page.locator("#coordinates")).to_contain_text("50.0500° N 10.0")
     expect(page.locator(".asset-sign")).to_be_visible()
     page.get_by_role("button", name="Delete…").click()
     forester.fill(confirmation="Gate")
