@@ -351,13 +351,13 @@ def test_the_list_follows_the_map_and_the_map_the_list(forester: Owner) -> None:
     settle(forester)
     rows = page.locator(".project-list li")
     expect(rows).to_have_count(2)
-    page.get_by_role("button", name="Export all 2").click()
-    with page.expect_download():
-        page.get_by_role("link", name="CSV").click()
-    expect(page.locator("#export-menu")).to_be_hidden()
     page.get_by_label("Search by name, description or external ID").fill("wes")
     expect(rows).to_have_count(1)
     expect(page).to_have_url(re.compile("search=wes"))
+    page.get_by_role("button", name="Export this project").click()
+    with page.expect_download():
+        page.get_by_role("link", name="CSV").click()
+    expect(page.locator("#export-menu")).to_be_hidden()
     page.get_by_label("Search by name, description or external ID").fill("")
     expect(rows).to_have_count(2)
     page.get_by_label("Only what the map shows").check()

@@ -106,6 +106,8 @@ export function joinListAndMap(map, layer, { row, show, showRow, label, tip: opt
     toast("The list could not be loaded. Reload the page and try again.", true),
   );
 
+  // What is typed is searched already: the list would be replaced under the press that follows.
+  document.getElementById("search").addEventListener("change", (event) => event.stopPropagation());
   const inView = document.getElementById("in-view");
   inView.closest("label").hidden = false;
   inView.addEventListener("change", (event) => {
