@@ -19,7 +19,8 @@ from tests.waiting import wait_for
 # Which of the elements of the map lie over another one, or not wholly on the map.
 COLLIDING = """(selector) => {
   const map = document.querySelector("#map");
-  const seen = [...map.querySelectorAll(selector)].filter((each) => each.checkVisibility());
+  const all = map.parentElement.querySelectorAll(selector);
+  const seen = [...all].filter((each) => each.checkVisibility());
   const boxes = [map, ...seen].map((each) => each.getBoundingClientRect());
   const [whole, ...rest] = boxes;
   const isIn = (box) => box.left >= whole.left && box.right <= whole.right + 1 &&
@@ -168,6 +169,9 @@ def test_nothing_on_the_map_is_covered_or_cut_off(
     page.locator(".longitude:visible").first.wait_for()
     assert page.evaluate(COLLIDING, ".longitude, .layer-note, .leaflet-control") == []
     tiles.refused = set()
+    reader.go("/assets")
+    page.locator("#legend").wait_for()
+    wait_for(lambda: page.evaluate(COLLIDING, ".legend, .leaflet-control") == [])
 
 
 def test_a_server_that_does_not_reply_is_told(reader: Owner, tiles: TileServer) -> None:
