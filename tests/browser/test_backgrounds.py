@@ -161,6 +161,9 @@ def test_nothing_on_the_map_is_covered_or_cut_off(
     place.press("Enter")
     page.locator(".go-to-pin").wait_for()
     assert page.evaluate(COLLIDING, ".leaflet-tooltip, .leaflet-top .leaflet-control") == []
+    reader.go("/assets")
+    page.locator("#legend").wait_for()
+    wait_for(lambda: page.evaluate(COLLIDING, ".legend, .leaflet-control") == [])
     tiles.refused = {"roads"}
     reader.go("/projects/new")
     switch(page).get_by_label("Roads").check()
@@ -169,9 +172,6 @@ def test_nothing_on_the_map_is_covered_or_cut_off(
     page.locator(".longitude:visible").first.wait_for()
     assert page.evaluate(COLLIDING, ".longitude, .layer-note, .leaflet-control") == []
     tiles.refused = set()
-    reader.go("/assets")
-    page.locator("#legend").wait_for()
-    wait_for(lambda: page.evaluate(COLLIDING, ".legend, .leaflet-control") == [])
 
 
 def test_a_server_that_does_not_reply_is_told(reader: Owner, tiles: TileServer) -> None:
