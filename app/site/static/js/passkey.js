@@ -14,11 +14,29 @@ const NONE = window.isSecureContext
   ? "This browser does not support passkeys. Use another browser, or another second factor."
   : "Passkeys work only at addresses that begin with https.";
 
+const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+const withBytes = (known) => ({ ...known, id: bytes(known.id) });
+
 // The options of the page, with bytes where they have base64url.
-const READ = {
-  create: (options) => PublicKeyCredential.parseCreationOptionsFromJSON(options),
-  get: (options) => PublicKeyCredential.parseRequestOptionsFromJSON(options),
-};
+function read(options) {
+  const found = { ...options, challenge: bytes(options.challenge) };
+  if (found.user) found.user = withBytes(found.user);
+  for (const name of ["allowCredentials", "excludeCredentials"]) {
+    if (found[name]) found[name] = found[name].map(withBytes);
+  }
+  return found;
+}
+
+// What the browser says, with base64url where it has bytes.
+function written({ rawId, type, response }) {
+  const found = { clientDataJSON: text(response.clientDataJSON) };
+  for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"]) {
+    if (response[name]) found[name] = text(response[name]);
+  }
+  if (response.getTransports) found.transports = response.getTransports();
+  return JSON.stringify({ id: text(rawId), rawId: text(rawId), type, response: found });
+}
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   const field = form.querySelector("[data-passkey-response]");
@@ -29,7 +47,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     problem.textContent = words;
     problem.hidden = !words;
   };
-  if (window.PublicKeyCredential?.parseRequestOptionsFromJSON) button.disabled = false;
+  if (window.PublicKeyCredential) button.disabled = false;
   else say(NONE);
   form.addEventListener("submit", async (event) => {
     if (field.value || (name && !name.value.trim())) return;  // the server says what is missing
@@ -37,8 +55,8 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     button.disabled = true;
     say("");
     try {
-      const publicKey = READ[form.dataset.passkey](JSON.parse(form.dataset.options));
-      field.value = JSON.stringify(await navigator.credentials[form.dataset.passkey]({ publicKey }));
+      const publicKey = read(JSON.parse(form.dataset.options));
+      field.value = written(await navigator.credentials[form.dataset.passkey]({ publicKey }));
       form.submit();
     } catch (error) {
       say(PROBLEMS[error.name] ?? OTHER);
