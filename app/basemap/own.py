@@ -135,12 +135,16 @@ def read_facts(file: BinaryIO) -> tuple[HeaderDict, dict[str, Any]]:
 
 def parse_metadata(data: bytes) -> dict[str, Any]:
     """Parse the compressed metadata, in which ``OWN`` is always an object. Raises UnusableMap if
-    there is no JSON object."""
+    there is no JSON object, or if it lists layers of tiles but none of roads."""
     try:
         metadata = orjson.loads(gzip.decompress(data))
     except (OSError, EOFError, zlib.error, ValueError):
         metadata = None
     if not isinstance(metadata, dict):
         raise UnusableMap("has no readable metadata")
+    listed = metadata.get("vector_layers") or []
+    layers = [each.get("id") for each in listed if isinstance(each, dict)]
+    if layers and "roads" not in layers:
+        raise UnusableMap("has other layers than the maps of Protomaps")
     own = metadata.get(OWN)
     return metadata | {OWN: own if isinstance(own, dict) else {}}

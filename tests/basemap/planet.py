@@ -31,12 +31,14 @@ def make_planet(
     leaf_size: int = 64,
     padding: int = 0,
     tile_type: TileType = TileType.MVT,
+    layer: str = "roads",
 ) -> Path:
     """Write the file.
 
     Args:
         leaf_size: entries of a leaf directory.
         padding: bytes that do not compress, to make the tiles of land larger.
+        layer: the one that the metadata name.
     """
     ids = {zxy_to_tileid(*tile): tile for tile in _tiles(land, max_zoom)}
     sea = gzip.compress(encode_tile({"water": [(_POLYGON, _SQUARE, {"kind": "ocean"})]}), mtime=0)
@@ -48,7 +50,7 @@ def make_planet(
         "min_lat_e7": -850_000_000,
         "max_lat_e7": 850_000_000,
     }
-    metadata = {"name": "Basemap", "attribution": ATTRIBUTION, "vector_layers": [{"id": "roads"}]}
+    metadata = {"name": "Basemap", "attribution": ATTRIBUTION, "vector_layers": [{"id": layer}]}
     leaves = lambda entries, _: writer.build_roots_leaves(entries, leaf_size)  # noqa: E731
     with writer.write(str(path)) as file, patch.object(writer, "optimize_directories", leaves):
         for number in sorted(ids):

@@ -124,6 +124,7 @@ def test_the_root_directory_is_in_the_first_16_kilobytes(
 
 def test_files_that_are_no_map(planet: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
     pictures = make_planet(tmp_path / "p.pmtiles", max_zoom=6, tile_type=TileType.PNG).read_bytes()
+    streets = make_planet(tmp_path / "s.pmtiles", max_zoom=6, layer="streets").read_bytes()
     data = planet.read_bytes()
     old = data[:7] + b"\x02" + data[8:]
     end = parse_header(data[:127])["tile_data_offset"]
@@ -140,6 +141,7 @@ def test_files_that_are_no_map(planet: Path, tmp_path: Path, subtests: pytest.Su
         b"PMTiles\x03": "not a PMTiles file",
         old: "old version",
         pictures: "tiles of the type png",
+        streets: "other layers",
         lead_to_itself(25): "cannot be read .too deep",
         lead_to_itself(1 << 40): "cannot be read .too long",
         data[:97] + b"\x03" + data[98:]: "not compressed with gzip",

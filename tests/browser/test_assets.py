@@ -54,6 +54,20 @@ def test_the_list_and_the_map_follow_the_filters(forester: Owner) -> None:
     expect(page.locator("h1")).to_have_text("Pump")
 
 
+def test_assets_at_one_place_are_all_named(forester: Owner) -> None:
+    project = forester.post("/v1/projects", name="North Wood", geometry=square(10, 50, 0.1))
+    for number in range(8):
+        fields = {"name": f"Trap {number}", "type": "sensor", "location": point(10.05, 50.05)}
+        forester.post(f"/v1/projects/{project['id']}/assets", **fields)
+    page = forester.go("/assets")
+    page.locator("tr[data-id]").first.hover()
+    click_middle(forester, "path.highlighted", hover=".leaflet-tooltip")
+    card = page.locator(".leaflet-popup-content")
+    expect(card).to_contain_text("Also here:")
+    expect(card).to_contain_text("and 2 more here")
+    expect(card.get_by_role("link", name="Trap")).to_have_count(6)
+
+
 def test_an_asset_is_placed_on_the_map(forester: Owner) -> None:
     forester.post("/v1/projects", name="North Wood", geometry=square(10, 50, 0.1))
     page = forester.go("/assets/new")

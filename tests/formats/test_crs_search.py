@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pyproj import CRS
+from pyproj import CRS, Proj
 
+from app.formats import crs_search
 from app.formats.crs_search import (
     NATIONAL,
     bounds_in_degrees,
@@ -50,6 +51,16 @@ def test_the_system_that_leads_to_known_places_is_the_first() -> None:
         ((2_700_000, 1_200_000), [(8.8, 46.9)], "EPSG:2056"),
     ):
         assert nearest_systems(position, near, 5)[0].code == code, position
+
+
+def test_of_places_all_over_the_world_few_systems_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+    monkeypatch.setattr(crs_search, "Proj", lambda code: tried.append(code) or Proj(code))
+    everywhere = [(22.9, 46.4), (25.0, 68.0), (-150.0, 65.0), (130.0, -20.0)]
+    assert nearest_systems((552_409, 343_874), everywhere, 1)[0].code == "EPSG:3844"
+    assert len(tried) < 1_000
 
 
 def test_no_system_leads_there() -> None:

@@ -257,4 +257,6 @@ def _on_grids(text: str, found: re.Match[str], near: list[Position]) -> list[tup
                 place = _in_degrees(Place(x, y, int(system.code.removeprefix("EPSG:"))))
                 if is_within(place, system.bounds):
                     readings.append((place, f"{system.name} ({system.code})"))
+        if len(readings) >= _SYSTEMS:
+            break
     return readings[:_SYSTEMS]

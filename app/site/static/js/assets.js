@@ -10,6 +10,7 @@ import { showSelection } from "./selection.js";
 
 const { L } = window;
 const element = document.getElementById("map");
+const OTHERS = 5; // assets at one place that its card names, besides the first
 const words = (text) => text.replaceAll("_", " ");
 
 function start() {
@@ -28,9 +29,9 @@ function start() {
     row: "tr[data-id]",
     show: (feature) => showPlace(feature?.geometry.coordinates),
     showRow: (row) => showPlace(row?.dataset.place?.split(",").map(Number)),
-    label: ({ properties }) => properties.name,
+    label: (asset) => [asset.properties.name, ...moreThan(0, layer.beside(asset))].join(" "),
     tip: { direction: "top", offset: [0, -8] },
-    card,
+    card: (asset) => card(asset, layer.beside(asset)),
     filtersChanged: () => {
       if (document.getElementById("in-view").checked) layer.load();
       else layer.showAll();
@@ -38,14 +39,25 @@ function start() {
   });
 }
 
-function card({ id, properties: { name, type, status, project_id: project } }) {
-  const link = textElement("a", name);
-  link.href = `/assets/${project}/${id}`;
-  const forest = textElement("a", "Open its project");
-  forest.href = `/projects/${project}`;
+const moreThan = (shown, assets) => assets.length > shown ? [`and ${number(assets.length - shown)} more here`] : [];
+
+function card({ id, properties: { name, type, status, project_id: project } }, beside) {
+  const link = linkTo(name, `/assets/${project}/${id}`);
+  const others = beside.slice(0, OTHERS).map(({ id: other, properties }) => {
+    const line = document.createElement("p");
+    line.append(linkTo(properties.name, `/assets/${properties.project_id}/${other}`));
+    return line;
+  });
   const box = document.createElement("div");
-  box.append(link, textElement("p", `${words(type)} · ${words(status)}`), forest);
+  box.append(link, textElement("p", `${words(type)} · ${words(status)}`), linkTo("Open its project", `/projects/${project}`));
+  if (others.length) box.append(textElement("p", "Also here:"), ...others, ...moreThan(OTHERS, beside));
   return box;
+}
+
+function linkTo(text, address) {
+  const link = textElement("a", text);
+  link.href = address;
+  return link;
 }
 
 function tellWhatIsLeftOut(collection, error) {

@@ -61,4 +61,13 @@ export class AssetsLayer extends LoadedLayer {
     }
     return found;
   }
+
+  /** The other assets whose dots lie on that of one. */
+  beside({ id, geometry }) {
+    const [longitude, latitude] = geometry.coordinates;
+    const degrees = (360 / (256 * 2 ** this.map.getZoom())) * REACH;
+    const north = degrees * Math.cos((latitude * Math.PI) / 180);
+    return this.features.filter(({ id: other, geometry: { coordinates: [x, y] } }) =>
+      other !== id && Math.abs(x - longitude) < degrees && Math.abs(y - latitude) < north);
+  }
 }

@@ -7,7 +7,7 @@ import { overlap } from "./shapes.js";
 const { L } = window;
 // Degrees between two lines, by zoom.
 const STEPS = [
-  45, 30, 30, 15, 10, 5, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001,
+  45, 30, 30, 15, 10, 5, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0005, 0.0002,
 ];
 
 const stepAt = (zoom) => STEPS[Math.min(Math.round(zoom), STEPS.length - 1)];
