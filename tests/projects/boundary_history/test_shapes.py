@@ -13,9 +13,10 @@ from app.db.transactions import transaction
 from app.projects.boundary_history import shape_backlog
 from app.projects.boundary_history.jobs import simplify_boundaries
 from app.projects.boundary_history.shape_backlog import ShapeBacklog
+from tests.audit.log.logs import sql
 from tests.jobs.due import run_if_due
 from tests.make import Client, make_account, make_project, square
-from tests.projects.map.test_map import long_boundary, sql
+from tests.projects.map.test_map import long_boundary
 
 
 def levels(client: Client) -> list[tuple[int, int]]:
@@ -49,9 +50,10 @@ def simplify(client: Client) -> int:
 
 def forget_shapes(client: Client) -> None:
     """Leave the entries as they are until the job runs."""
-    sql(client, "DELETE FROM boundary_shapes WHERE account_id = :id", id=client.account_id)
-    statement = "UPDATE boundaries SET simplified_at = NULL WHERE account_id = :id"
-    sql(client, statement, id=client.account_id)
+    with client.app.app_context(), transaction():
+        for change in ("DELETE FROM boundary_shapes", "UPDATE boundaries SET simplified_at = NULL"):
+            statement = text(f"{change} WHERE account_id = :id")
+            db.session.execute(statement, {"id": client.account_id})
 
 
 @pytest.mark.both
