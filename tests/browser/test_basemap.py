@@ -102,7 +102,7 @@ def test_it_is_told_that_the_map_does_not_come(reader: Owner) -> None:
     reader.page.route(f"**/{FILE}*", lambda route: route.fulfill(status=503))
     page = _look(reader, 8, *MIDDLE)
     note = page.locator(".layer-note")
-    expect(note).to_have_text("Own map: the server refuses, or does not reply.")
+    expect(note).to_contain_text("Own map: the server refuses, or does not reply.")
     page.unroute(f"**/{FILE}*")
     page.get_by_role("button", name="Zoom in").click()
     expect(note).to_be_empty()

@@ -116,6 +116,9 @@ export class Page {
     };
     window.performance.mark = () => {};
     window.reportError = (error) => this.problems.push(error);
+    window.ResizeObserver = class {
+      observe() {}
+    };
     window.matchMedia = () => ({ matches: false, addEventListener() {}, removeEventListener() {} });
     window.fetch = (address, options = {}) => this._fetch(new URL(address, window.location.href), options);
     window.htmx = { triggered: [], trigger: (...given) => window.htmx.triggered.push(given) };

@@ -66,9 +66,9 @@ def find_places(account_id: str, text: str) -> tuple[list[Json], str]:
     if found:
         return found, ""
     if reason != NO_PLACE:
-        return [], reason
+        return [], formats.sentence(reason)
     names = "town, country or project" if has_towns() else "country or project"
-    return [], f"No {names} is called “{text}”. {NO_PLACE}"
+    return [], formats.sentence(f"No {names} is called “{text}”. {NO_PLACE}")
 
 
 def _named(account_id: str, text: str) -> list[Json]:

@@ -20,17 +20,25 @@ export function addBackgrounds(map) {
   const missing = new Set(); // layers of which nothing comes
   const note = L.DomUtil.create("p", "map-note layer-note", map.getContainer());
   note.setAttribute("role", "status");
+  L.DomEvent.disableClickPropagation(note);
   const showLand = () => {
     const isSeen = background === BLANK || missing.has(background) || map.getZoom() < background.min_zoom;
     if (isSeen) land.addTo(map);
     else land.remove();
+    map.getContainer().classList.toggle("over-images", !isSeen && background.type !== "pmtiles");
   };
   const tell = (layer, isMissing) => {
     if (missing.has(layer) === isMissing) return;
     if (isMissing) missing.add(layer);
     else missing.delete(layer);
     const titles = [...missing].map(({ title }) => title).join(", ");
-    note.textContent = titles && `${titles}: the server refuses, or does not reply.`;
+    note.replaceChildren();
+    if (titles) {
+      note.append(`${titles}: the server refuses, or does not reply. `);
+      const close = L.DomUtil.create("button", "link", note);
+      close.textContent = "Close";
+      close.addEventListener("click", () => note.replaceChildren());
+    }
     showLand();
   };
   const made = new Map();

@@ -19,7 +19,7 @@ export class Legend {
     this.chosen = null; // the row that is highlighted
     panel.addEventListener("toggle", () => this.load());
     const highlight = (target) => this.highlight(target?.closest("button") ?? panel.querySelector("[aria-pressed=true]"));
-    for (const event of ["pointerover", "focusin"]) panel.addEventListener(event, ({ target }) => highlight(target));
+    for (const event of ["pointermove", "focusin"]) panel.addEventListener(event, ({ target }) => highlight(target));
     for (const event of ["pointerleave", "focusout"]) panel.addEventListener(event, () => highlight(null));
     panel.addEventListener("click", ({ target }) => {
       const pressed = target.closest("button");

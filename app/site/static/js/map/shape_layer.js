@@ -47,7 +47,7 @@ export class ShapeLayer {
   constructor(map, draw, { hasNames, ...options } = {}) {
     this.map = map;
     this.features = [];
-    this.tiles = new ShapeTiles(draw, { zIndex: 2, ...options }).addTo(map);
+    this.tiles = new ShapeTiles(draw, { zIndex: 2, className: "shape-tiles", ...options }).addTo(map);
     if (hasNames) showShapeNames(map, this);
   }
 

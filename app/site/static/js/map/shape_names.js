@@ -60,7 +60,7 @@ export function placeNames(map, features) {
     if (!text) continue;
     const width = Math.min(widthOf(map, text), WIDEST);
     const inside = placeInside(map, shape, width, size);
-    const name = inside ?? (areFew ? placeBeside(shape, width, seen) : null);
+    const name = inside ?? (areFew ? placeBeside(shape, width, seen, size) : null);
     if (!name) continue;
     const box = { left: name.x - name.width / 2, right: name.x + name.width / 2, top: name.y - LINE / 2, bottom: name.y + LINE / 2 };
     if (!taken.some((other) => overlap(box, other))) taken.push({ ...box, ...name, text });
@@ -116,11 +116,12 @@ function widestSpan(map, { geometry }, turn, y, size) {
   return widest;
 }
 
-/** To the right of a shape or to its left, where the name covers no other. */
-function placeBeside({ left, top, right, bottom, feature }, width, seen) {
+/** To the right of a shape or to its left, where the name is whole and covers no other. */
+function placeBeside({ left, top, right, bottom, feature }, width, seen, size) {
   const y = (top + bottom) / 2;
   for (const x of [right + 6 + width / 2, left - 6 - width / 2]) {
     const box = { left: x - width / 2, right: x + width / 2, top: y - LINE / 2, bottom: y + LINE / 2 };
+    if (box.left < 0 || box.right > size.x || box.top < 0 || box.bottom > size.y) continue;
     if (!seen.some((other) => other.feature !== feature && overlap(box, other))) return { x, y, width };
   }
   return null;
