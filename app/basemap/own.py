@@ -142,9 +142,9 @@ def parse_metadata(data: bytes) -> dict[str, Any]:
         metadata = None
     if not isinstance(metadata, dict):
         raise UnusableMap("has no readable metadata")
-    listed = metadata.get("vector_layers") or []
-    layers = [each.get("id") for each in listed if isinstance(each, dict)]
-    if layers and "roads" not in layers:
+    listed = metadata.get("vector_layers")
+    layers = listed if isinstance(listed, list) else []
+    if layers and not any(isinstance(each, dict) and each.get("id") == "roads" for each in layers):
         raise UnusableMap("has other layers than the maps of Protomaps")
     own = metadata.get(OWN)
     return metadata | {OWN: own if isinstance(own, dict) else {}}

@@ -111,6 +111,7 @@ def nearest_systems(
         return []
     (west, east), (south, north) = ((min(each), max(each)) for each in zip(*near, strict=True))
     cells = {(round(x), round(y)) for x, y in near}
+    # Degrees of longitude as wide as _NEAR, and one for the rounding and the area's own margin.
     margins = [(cell, 1 + _NEAR / math.cos(math.radians(cell[1]))) for cell in cells]
     placed = []
     for system in _projected_systems(AreaOfInterest(west, south, east, north)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pmtiles.tile import Entry, TileType, serialize_directory, tileid_to_zxy
 from app.basemap import cutting
 from app.basemap.area import IdRanges, bounds_of, tile_ids, touched_tiles
 from app.basemap.cutting import Cut, plan_cut, write_tiles
-from app.basemap.own import UnusableMap, parse_header
+from app.basemap.own import OWN, UnusableMap, parse_header, parse_metadata
 from app.basemap.sources import FileSource
 from app.geometry.bounding_boxes import Bounds
 from tests.basemap.planet import ATTRIBUTION, make_planet
@@ -156,5 +157,6 @@ def test_files_that_are_no_map(planet: Path, tmp_path: Path, subtests: pytest.Su
         source = FileSource(path)
         with subtests.test(message), pytest.raises(UnusableMap, match=message):
             _made(source, _plan(source, FOREST)[0], tmp_path)
+    assert parse_metadata(gzip.compress(b'{"vector_layers": 5}'))[OWN] == {}  # no list of layers
     with pytest.raises(UnusableMap, match="no tiles of this area"):
         plan_cut(FileSource(planet), [(1 << 40, 1 << 41)], FOREST, {})

@@ -29,7 +29,7 @@ function start() {
     row: "tr[data-id]",
     show: (feature) => showPlace(feature?.geometry.coordinates),
     showRow: (row) => showPlace(row?.dataset.place?.split(",").map(Number)),
-    label: (asset) => [asset.properties.name, ...moreThan(0, layer.beside(asset))].join(" "),
+    label: (asset) => `${asset.properties.name} ${moreHere(layer.beside(asset).length)}`,
     tip: { direction: "top", offset: [0, -8] },
     card: (asset) => card(asset, layer.beside(asset)),
     filtersChanged: () => {
@@ -39,7 +39,7 @@ function start() {
   });
 }
 
-const moreThan = (shown, assets) => assets.length > shown ? [`and ${number(assets.length - shown)} more here`] : [];
+const moreHere = (count) => (count > 0 ? `and ${number(count)} more here` : "");
 
 function card({ id, properties: { name, type, status, project_id: project } }, beside) {
   const link = linkTo(name, `/assets/${project}/${id}`);
@@ -50,7 +50,7 @@ function card({ id, properties: { name, type, status, project_id: project } }, b
   });
   const box = document.createElement("div");
   box.append(link, textElement("p", `${words(type)} · ${words(status)}`), linkTo("Open its project", `/projects/${project}`));
-  if (others.length) box.append(textElement("p", "Also here:"), ...others, ...moreThan(OTHERS, beside));
+  if (others.length) box.append(textElement("p", "Also here:"), ...others, moreHere(beside.length - OTHERS));
   return box;
 }
 
